@@ -1,0 +1,93 @@
+"""The cloud: N points in the unit ball, with what is known of them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tpc_core.errors import InvalidCloud
+
+UNIT_BALL_TOLERANCE = 1e-3
+"""How far past radius 1 a point may lie: float16 storage moves points by up to 3e-4."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A point cloud x = {p_i}, centred and inside the unit ball.
+
+    points: (N, 3) float32 on the CPU; part_labels: (N,) int64 or None.
+    """
+
+    points: Tensor
+    name: str = "cloud"
+    label: str | None = None
+    part_labels: Tensor | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", checked_points(self.points))
+        if self.part_labels is not None and self.part_labels.shape != (len(self),):
+            raise InvalidCloud(
+                f"{self.name}: {len(self)} points but part labels of shape "
+                f"{tuple(self.part_labels.shape)}; give one label per point"
+            )
+
+    def __len__(self) -> int:
+        return int(self.points.shape[0])
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of the points as little-endian float32."""
+        return hashlib.sha256(self.points.numpy().astype("<f4").tobytes()).hexdigest()
+
+    def first(self, count: int) -> Cloud:
+        """The cloud of the first `count` points (clouds are kept in farthest-point order)."""
+        if not 1 <= count <= len(self):
+            raise InvalidCloud(
+                f"{self.name} has {len(self)} points; ask for between 1 and {len(self)}, not {count}"
+            )
+        parts = None if self.part_labels is None else self.part_labels[:count]
+        return Cloud(self.points[:count], self.name, self.label, parts)
+
+
+def checked_points(points: Tensor) -> Tensor:
+    """The points as a contiguous (N, 3) float32 CPU tensor, or an InvalidCloud that says what is wrong."""
+    if not isinstance(points, Tensor):
+        points = torch.from_numpy(np.ascontiguousarray(points, dtype=np.float32))
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise InvalidCloud(f"a cloud has shape (N, 3), not {tuple(points.shape)}")
+    if points.shape[0] == 0:
+        raise InvalidCloud("the cloud is empty; give at least two points")
+    points = points.detach().to("cpu", torch.float32).contiguous()
+    if not bool(torch.isfinite(points).all()):
+        bad = int((~torch.isfinite(points)).any(dim=1).sum())
+        raise InvalidCloud(f"{bad} of {len(points)} points hold NaN or infinity; remove them first")
+    if points.shape[0] == 1:
+        raise InvalidCloud("a cloud of one point has no shape; give at least two points")
+    radius = float(points.norm(dim=1).max())
+    if radius > 1 + UNIT_BALL_TOLERANCE:
+        raise InvalidCloud(
+            f"a point lies at radius {radius:.4g}, outside the unit ball; call normalise() on the points first"
+        )
+    return points
+
+
+def normalise(points: Tensor) -> Tensor:
+    """Centre the points at their mean and scale them into the unit ball; (N, 3) -> (N, 3) float32."""
+    if points.ndim != 2 or points.shape[1] != 3 or points.shape[0] == 0:
+        raise InvalidCloud(f"a cloud has shape (N, 3) with N >= 2, not {tuple(points.shape)}")
+    exact = points.detach().to("cpu", torch.float64)
+    if not bool(torch.isfinite(exact).all()):
+        raise InvalidCloud("the points hold NaN or infinity; remove them first")
+    # Dividing first keeps the mean of coordinates near the float64 limit from overflowing.
+    size = float(exact.abs().max())
+    centred = exact / size if size > 0 else exact
+    centred = centred - centred.mean(dim=0)
+    radius = float(centred.norm(dim=1).max())
+    if radius < 1e-12:
+        raise InvalidCloud("all points coincide, so the cloud has no shape to look at")
+    return (centred / radius).to(torch.float32)

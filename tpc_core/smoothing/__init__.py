@@ -1,0 +1,55 @@
+"""Smoothing distributions: what is random when the base classifier votes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tpc_core.errors import InvalidValue, unknown_name
+from tpc_core.smoothing.base import Smoothing
+from tpc_core.smoothing.coordinate import CoordinateSmoothing
+from tpc_core.smoothing.group import GROUPS, GroupSmoothing
+from tpc_core.smoothing.noise import Noise, NoiseStream, NumpyNoise, TorchNoise
+from tpc_core.smoothing.parameter import ParameterSmoothing
+from tpc_core.transforms import parse_transform
+
+
+def smoothing_from_json(description: Mapping[str, Any]) -> Smoothing:
+    """The smoothing of a description such as {"kind": "parameter", "transform": "z-twist", "sigma": [60]}."""
+    kind = description.get("kind")
+    fields = {
+        "parameter": {"kind", "transform", "sigma"},
+        "coordinate": {"kind", "sigma"},
+        "group": {"kind", "group"},
+    }
+    if kind not in fields:
+        raise unknown_name("kind of smoothing", kind, list(fields))
+    if set(description) != fields[kind]:
+        raise InvalidValue(f"{kind} smoothing has the fields {sorted(fields[kind])}, not {sorted(description)}")
+    if kind == "group":
+        return GroupSmoothing(str(description["group"]))
+    try:
+        if kind == "coordinate":
+            return CoordinateSmoothing(float(description["sigma"]))
+        transform = parse_transform(str(description["transform"]))
+        edge = [float(s) for s in description["sigma"]]
+    except TypeError as error:
+        raise InvalidValue(f"sigma must be made of numbers, not {description['sigma']!r}") from error
+    if len(edge) != len(transform.radii):
+        raise InvalidValue(f"{transform.name} takes {len(transform.radii)} sigmas, not {len(edge)}")
+    pairs = zip(transform.radii, edge, strict=True)
+    return ParameterSmoothing(transform, tuple(p.to_internal(s) for p, s in pairs))
+
+
+__all__ = [
+    "GROUPS",
+    "CoordinateSmoothing",
+    "GroupSmoothing",
+    "Noise",
+    "NoiseStream",
+    "NumpyNoise",
+    "ParameterSmoothing",
+    "Smoothing",
+    "TorchNoise",
+    "smoothing_from_json",
+]

@@ -1,0 +1,74 @@
+"""Linear maps near the identity: p goes to (I + A) p; composable, not additive."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tpc_core.transforms.base import AXES, Array, Category, Parameter, Transform
+from tpc_core.transforms.region import Ball
+from tpc_core.transforms.so3 import rotate
+
+
+@dataclass(frozen=True)
+class LinearReach:
+    """A change dA moves the cloud by exactly ||dA C^(1/2)||_F, C = sum p_i p_i^T."""
+
+    gram: tuple[tuple[float, ...], ...]
+
+    def __call__(self, centre: Array, low: Array, high: Array, span: Array) -> Array:
+        gram = np.asarray(self.gram)
+        far = np.maximum(high - centre, centre - low).reshape(-1, 3, 1, 3)
+        signs = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+        corners = far * signs
+        # Each row of dA adds a convex form of its own, so its worst case is one of its own corners.
+        rows = np.einsum("mrci,ij,mrcj->mrc", corners, gram, corners).max(axis=2)
+        widest = np.sqrt(max(float(np.linalg.eigvalsh(gram)[-1]), 0.0))
+        return np.minimum(np.sqrt(rows.sum(axis=1)), span * widest)
+
+
+@dataclass(frozen=True)
+class Linear(Transform):
+    """Multiply every point by I + A; z holds the nine entries of A, row by row."""
+
+    category = Category.COMPOSABLE
+    paper_radii = ((0.1,), (0.2,))
+
+    @property
+    def name(self) -> str:
+        return "linear"
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return tuple(Parameter(f"a-{i}{j}", "", -0.5, 0.5, 0.01, 0.95) for i in AXES for j in AXES)
+
+    @property
+    def radii(self) -> tuple[Parameter, ...]:
+        return (Parameter("frobenius", "", 0.0, 0.5, 0.01, 0.95),)
+
+    def apply(self, points: Tensor, z: Tensor) -> Tensor:
+        return rotate(points, _matrix(z))
+
+    def inverse(self, z: Tensor) -> Tensor:
+        return (torch.linalg.inv(_matrix(z)) - torch.eye(3).to(z)).flatten(-2)
+
+    def compose(self, first: Tensor, second: Tensor) -> Tensor:
+        return (_matrix(second) @ _matrix(first) - torch.eye(3).to(first)).flatten(-2)
+
+    def region(self, radii: Sequence[float]) -> Ball:
+        return Ball(radii[0], 9)
+
+    def reach(self, points: Array) -> LinearReach:
+        return LinearReach(tuple(tuple(float(v) for v in row) for row in points.T @ points))
+
+
+def _matrix(z: Tensor) -> Tensor:
+    return torch.eye(3).to(z) + z.unflatten(-1, (3, 3))
+
+
+TRANSFORMS = (Linear(),)

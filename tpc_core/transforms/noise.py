@@ -1,0 +1,58 @@
+"""Coordinate noise: every point moves on its own, bounded in l2 or l-infinity; additive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from tpc_core.errors import InvalidValue, UnsupportedRequest
+from tpc_core.transforms.base import Category, Parameter, Transform
+from tpc_core.transforms.region import Region
+
+Norm = Literal["l2", "linf"]
+
+
+@dataclass(frozen=True)
+class CoordinateNoise(Transform):
+    """Add a displacement to every coordinate; z has 3N numbers and its norm is bounded."""
+
+    norm: Norm = "l2"
+    category = Category.ADDITIVE
+
+    @property
+    def name(self) -> str:
+        return self.norm
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        largest = 10.0 if self.norm == "l2" else 1.0
+        return (Parameter(self.norm, "", 0.0, largest / 5, 0.01, largest),)
+
+    @property
+    def dim(self) -> int:
+        raise UnsupportedRequest("coordinate noise has three numbers per point, so its dimension is 3N")
+
+    def apply(self, points: Tensor, z: Tensor) -> Tensor:
+        if z.shape[-1] != 3 * points.shape[-2]:
+            raise InvalidValue(f"{self.name} on {points.shape[-2]} points takes {3 * points.shape[-2]} numbers")
+        return points + z.to(points).unflatten(-1, (-1, 3))
+
+    def region(self, radii: Sequence[float]) -> Region:
+        raise UnsupportedRequest(f"{self.name} is certified by its radius; it has no region to cover")
+
+    def l2_radius(self, radius: float, points: int) -> float:
+        """The l2 radius that holds every attack of this norm: ||z||_2 <= sqrt(3N) ||z||_inf."""
+        return radius if self.norm == "l2" else radius * math.sqrt(3 * points)
+
+    def on_sphere(self, direction: Tensor, radius: float) -> Tensor:
+        """The attack (*batch, 3N) of exactly this radius in a given direction."""
+        if self.norm == "linf":
+            return radius * direction.sign()
+        return radius * direction / direction.norm(dim=-1, keepdim=True).clamp_min(1e-12)
+
+
+TRANSFORMS = (CoordinateNoise("l2"), CoordinateNoise("linf"))

@@ -1,0 +1,45 @@
+"""Twist along an axis: each slice turns in proportion to its height; additive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tpc_core.transforms.base import AXES, Array, Axis, Category, Parameter, Transform, join_axis, split_axis
+from tpc_core.transforms.cylinder import CylinderReach
+from tpc_core.transforms.region import Box
+
+
+@dataclass(frozen=True)
+class Twist(Transform):
+    """Turn each slice of the cloud by the twist angle times its height."""
+
+    axis: Axis = "z"
+    category = Category.ADDITIVE
+    paper_radii = ((20.0,), (60.0,), (180.0,))
+
+    @property
+    def name(self) -> str:
+        return f"{self.axis}-twist"
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return (Parameter("twist", "deg", -360.0, 360.0, 1.0, 720.0),)
+
+    def apply(self, points: Tensor, z: Tensor) -> Tensor:
+        u, v, h = split_axis(points, self.axis)
+        angle = z[..., 0, None].to(points) * h
+        cos, sin = torch.cos(angle), torch.sin(angle)
+        return join_axis(cos * u - sin * v, sin * u + cos * v, h, self.axis)
+
+    def region(self, radii: Sequence[float]) -> Box:
+        return Box((radii[0],))
+
+    def reach(self, points: Array) -> CylinderReach:
+        return CylinderReach.of(points, self.axis, twist=0)
+
+
+TRANSFORMS = tuple(Twist(axis) for axis in AXES)

@@ -1,0 +1,69 @@
+"""Rotation by three Euler angles: about x, then y, then z; composable, not additive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from tpc_core.transforms.base import Array, Category, Parameter, Transform
+from tpc_core.transforms.general_rotation import chord, turning_norm
+from tpc_core.transforms.region import Box
+from tpc_core.transforms.so3 import matrix_from_zyx, rotate, zyx_from_matrix
+
+
+@dataclass(frozen=True)
+class ZYXReach:
+    """omega <= sqrt(da^2 + db^2 + dg^2 + 2 sin(max|beta|) |da dg|) within an Euler box (THEORY section 3)."""
+
+    turning: float
+
+    def __call__(self, centre: Array, low: Array, high: Array, span: Array) -> Array:
+        da, db, dg = np.maximum(high - centre, centre - low).T
+        beta = np.max(np.abs([low[:, 1], high[:, 1], centre[:, 1]]), axis=0)
+        coupling = 2 * np.sin(np.minimum(beta, np.pi / 2)) * np.abs(da * dg)
+        return chord(np.sqrt(da**2 + db**2 + dg**2 + coupling)) * self.turning
+
+
+@dataclass(frozen=True)
+class ZYXRotation(Transform):
+    """Turn the cloud about x by gamma, then about y by beta, then about z by alpha."""
+
+    category = Category.COMPOSABLE
+    paper_radii = ((2.0,), (5.0,))
+
+    @property
+    def name(self) -> str:
+        return "zyx-rotation"
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return (
+            Parameter("alpha", "deg", -180.0, 180.0, 1.0, 90.0),
+            Parameter("beta", "deg", -90.0, 90.0, 1.0, 90.0),
+            Parameter("gamma", "deg", -180.0, 180.0, 1.0, 90.0),
+        )
+
+    @property
+    def radii(self) -> tuple[Parameter, ...]:
+        return (Parameter("angle", "deg", 0.0, 90.0, 1.0, 90.0),)
+
+    def apply(self, points: Tensor, z: Tensor) -> Tensor:
+        return rotate(points, matrix_from_zyx(z))
+
+    def inverse(self, z: Tensor) -> Tensor:
+        return zyx_from_matrix(matrix_from_zyx(z).transpose(-1, -2))
+
+    def compose(self, first: Tensor, second: Tensor) -> Tensor:
+        return zyx_from_matrix(matrix_from_zyx(second) @ matrix_from_zyx(first))
+
+    def region(self, radii: Sequence[float]) -> Box:
+        return Box((radii[0],) * 3)
+
+    def reach(self, points: Array) -> ZYXReach:
+        return ZYXReach(turning_norm(points))
+
+
+TRANSFORMS = (ZYXRotation(),)
