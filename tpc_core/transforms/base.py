@@ -153,6 +153,18 @@ class Transform(ABC):
         """The values that a person would set to get z."""
         return tuple(p.to_edge(float(v)) for p, v in zip(self.parameters, z, strict=True))
 
+    def named_values(self, z: Tensor | Array) -> dict[str, float]:
+        """The edge values of z by parameter name, as JSON holds them."""
+        values = self.to_edge(torch.as_tensor(z, dtype=torch.float64))
+        return {p.name: v for p, v in zip(self.parameters, values, strict=True)}
+
+    def describe(self, z: Tensor | Array) -> str:
+        """z as a person reads it: "twist 12°, taper 0.1"."""
+        values = self.to_edge(torch.as_tensor(z, dtype=torch.float64))
+        return ", ".join(
+            f"{p.name} {v:.3g}{'°' if p.unit == 'deg' else ''}" for p, v in zip(self.parameters, values, strict=True)
+        )
+
     def parse_radius(self, radius: RadiusInput) -> tuple[float, ...]:
         """Internal radii from 20, "20", "twist=20,taper=0.2", (20, 0.2) or {"twist": 20}."""
         values = _named_values(radius, self.radii, self.name)

@@ -36,6 +36,12 @@ class CoordinateNoise(Transform):
     def dim(self) -> int:
         raise UnsupportedRequest("coordinate noise has three numbers per point, so its dimension is 3N")
 
+    def from_edge(self, values: Sequence[float]) -> Tensor:
+        raise UnsupportedRequest(f"a size alone does not say where each point goes; use {self.name}.on_sphere")
+
+    def to_edge(self, z: Tensor) -> tuple[float, ...]:
+        return (float(z.norm() if self.norm == "l2" else z.abs().max()),)
+
     def apply(self, points: Tensor, z: Tensor) -> Tensor:
         if z.shape[-1] != 3 * points.shape[-2]:
             raise InvalidValue(f"{self.name} on {points.shape[-2]} points takes {3 * points.shape[-2]} numbers")

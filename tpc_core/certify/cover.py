@@ -1,0 +1,309 @@
+"""The adaptive cover: test the weakest cells first, buy votes or halve, stop as soon as hope is lost."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import special
+
+from tpc_core import streams
+from tpc_core.certificate.schema import (
+    AttackRecord,
+    CellRecord,
+    CellState,
+    LedgerEntry,
+    Prediction,
+    Reason,
+    TreeEvidence,
+)
+from tpc_core.certify.events import (
+    CellDecided,
+    CellRefined,
+    CellStarted,
+    Event,
+    Planned,
+    VotesCounted,
+)
+from tpc_core.certify.refute import confirm_attack
+from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
+from tpc_core.covers import Cell, CoverTree, PathLevels, PriceList
+from tpc_core.smoothing import CoordinateSmoothing
+from tpc_core.statistics import upper_bound
+
+PROBE_VOTES = 32
+_PLAN_LIMIT = 5_000
+_LARGEST_DIMENSION = 4
+"""Past this, halving a cell hardly shrinks it: a region that one cell cannot hold is out of reach."""
+
+
+def build_tree(run: Run) -> CoverTree:
+    """The tree of this run's region; it depends on the cloud, the region and sigma alone."""
+    smoothing = run.voter.smoothing
+    assert isinstance(smoothing, CoordinateSmoothing)
+    points = run.cloud.points.double().numpy()
+    return CoverTree(
+        region=run.transform.region(run.radii),
+        reach=run.transform.reach(points),
+        sigma=smoothing.sigma,
+        cloud_norm=float(np.linalg.norm(points)),
+    )
+
+
+@dataclass
+class _Search:
+    """The state of one adaptive cover: the queue, what passed, and what is known of p_A nearby."""
+
+    run: Run
+    target: int
+    tree: CoverTree
+    levels: PathLevels
+    prices: PriceList
+    queue: list[tuple[float, float, int, Cell, float, float]] = field(default_factory=list)
+    order: itertools.count[int] = field(default_factory=itertools.count)
+    records: list[CellRecord] = field(default_factory=list)
+    covered: float = 0.0
+    failed_at: float = math.inf
+    """The smallest factor of the region that a failed cell touches."""
+
+    def push(self, cell: Cell, guess: float, mass: float) -> None:
+        """Queue a cell, weakest first; where the largest radius is sought, nearest to the identity first."""
+        margin = float(special.ndtri(min(max(guess, 1e-6), 1 - 1e-6))) - cell.reach
+        distance = self.distance(cell) if self.run.largest else 0.0
+        heapq.heappush(self.queue, (distance, margin, next(self.order), cell, guess, mass))
+
+    def distance(self, cell: Cell) -> float:
+        """The smallest factor of the region that meets the cell."""
+        return float(self.tree.region.nearest_gauge(np.asarray(cell.low), np.asarray(cell.high)))
+
+    def record(self, cell: Cell, tally: Tally, bound: float, state: CellState) -> None:
+        self.records.append(
+            CellRecord(
+                path=cell.path,
+                low=list(cell.low),
+                high=list(cell.high),
+                reach=cell.reach,
+                needed=cell.needed,
+                readings=tally.readings,
+                lower_bound=bound,
+                state=state,
+            )
+        )
+
+    def split(self, cell: Cell, guess: float, mass: float) -> tuple[Cell, ...]:
+        """Queue the halves of a cell in its place."""
+        children = tuple(self.tree.children(cell))
+        whole = sum(child.volume for child in children) or 1.0
+        for child in children:
+            self.push(child, guess, mass * child.volume / whole)
+        return children
+
+
+def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Outcome]:
+    """Certify a region, or find the largest factor of it, by an adaptive tree with path-wise levels."""
+    tree = build_tree(run)
+    if tree.region.dim > _LARGEST_DIMENSION and not tree.root().tested:
+        return _too_many(run, tree)
+    levels = PathLevels.halving(tree.ranks)
+    prices = PriceList(run.monitor, levels, run.alpha, tree.region.dim)
+    search = _Search(run, prediction.index, tree, levels, prices)
+    guesses = None
+    if not run.largest:
+        guesses, attack = _probe(run, prediction, tree)
+        if attack is not None and not run.complete:
+            return _outcome(search, [], attack)
+        yield from _plan(search, guesses)
+    search.push(tree.root(), 1.0, 1.0)
+    reasons: list[Reason] = []
+    attack = None
+    while search.queue:
+        stopped = run.control.stop_reason()
+        if stopped is not None:
+            reasons.append(stopped)
+            break
+        _, _, _, cell, guess, mass = heapq.heappop(search.queue)
+        run.control.cells += 1
+        if not cell.tested:
+            for child in tree.children(cell):
+                search.push(child, _nearest_guess(child, guesses, tree), mass * child.volume / cell.volume)
+            continue
+        verdict = yield from _examine(search, cell, mass)
+        if isinstance(verdict, Reason):
+            search.failed_at = min(search.failed_at, search.distance(cell))
+            if not reasons:
+                reasons.append(verdict)
+                if verdict.code == "wrong-class" and not run.largest:
+                    attack = confirm_attack(run, prediction, cell.centre, "centre of a failing cell")
+            if verdict.code in ("budget", "cancelled") or not run.complete:
+                break
+    return _outcome(search, reasons, attack)
+
+
+def _too_many(run: Run, tree: CoverTree) -> Outcome:
+    evidence = TreeEvidence(
+        start=tree.start, path_shares=[1.0], root_radius=_named_radii(run), factor=0.0, cells=[]
+    )
+    reason = Reason(
+        code="too-coarse",
+        message=f"a cover in {tree.region.dim} dimensions would need too many cells at this radius; take a model "
+        f"smoothed by {run.transform.name}, a smaller radius or a larger sigma",
+    )
+    return Outcome("undecided", evidence, [], [reason], (0.0,) * len(run.radii) if run.largest else None)
+
+
+def _named_radii(run: Run) -> dict[str, float]:
+    return dict(zip([p.name for p in run.transform.radii], run.radii, strict=True))
+
+
+Guess = tuple[np.ndarray, float]
+
+
+def _probe(run: Run, prediction: Prediction, tree: CoverTree) -> tuple[list[Guess], AttackRecord | None]:
+    """A handful of votes at the extremes of the region: where is the model weakest, is it already broken?"""
+    guesses: list[Guess] = []
+    half = tree.region.half_widths
+    for index, z in enumerate(tree.region.extremes()):
+        if not run.afford(PROBE_VOTES):
+            break
+        counts = run.cast(run.at(z), streams.probe(index), 0, PROBE_VOTES)
+        if counts is None:
+            break
+        n_a = int(counts[prediction.index])
+        guesses.append((z / half, (n_a + 0.5) / (PROBE_VOTES + 1)))
+        if upper_bound(n_a, PROBE_VOTES, 1e-4) < 0.5 and not run.complete:
+            attack = confirm_attack(run, prediction, z, "probe of the extremes", rival=int(np.argmax(counts)))
+            if attack is not None:
+                return guesses, attack
+    return guesses, None
+
+
+def _nearest_guess(cell: Cell, guesses: list[Guess] | None, tree: CoverTree) -> float:
+    """What the nearest probe saw of p_A; one where there was no probe."""
+    if not guesses:
+        return 1.0
+    place = cell.centre / tree.region.half_widths
+    return min(guesses, key=lambda known: float(np.sum((known[0] - place) ** 2)))[1]
+
+
+def _plan(search: _Search, guesses: list[Guess] | None) -> Generator[Event, None, None]:
+    frontier = search.tree.frontier(_PLAN_LIMIT)
+    if frontier is None:
+        yield Planned(_PLAN_LIMIT, math.inf)
+        return
+    cost = sum(
+        search.prices.cell(_nearest_guess(cell, guesses, search.tree), cell.reach, 0) for cell in frontier
+    )
+    yield Planned(len(frontier), cost)
+
+
+def _examine(search: _Search, cell: Cell, mass: float) -> Generator[Event, None, Reason | None]:
+    """Cast votes at a cell until it passes, is split, or fails for good (then the reason is returned)."""
+    run = search.run
+    level = search.levels.level(cell.rank, run.alpha)
+    tally = Tally(cell.path, run.at(cell.centre), search.target)
+    yield CellStarted(cell)
+    bound = 0.0
+    for stage, size in enumerate(run.monitor.sizes):
+        steps = cast_stage(run, tally, size)
+        while True:
+            try:
+                step = next(steps)
+            except StopIteration as end:
+                finished = bool(end.value)
+                break
+            yield VotesCounted(cell, step.n, step.n_a, None, step.samples)
+        if not finished:
+            search.record(cell, tally, bound, "waiting")
+            return run.control.stop_reason() or Reason(
+                code="budget", message="the budget of samples ended; continue with a larger one"
+            )
+        bound = max(bound, run.monitor.bound(tally.n_a, stage, level))
+        yield VotesCounted(cell, tally.n, tally.n_a, bound, run.control.samples)
+        if bound > cell.needed:
+            search.covered += mass
+            search.record(cell, tally, bound, "passed")
+            yield CellDecided(cell, True, tally.n, tally.n_a, bound, search.covered)
+            return None
+        choice = _choose(search, cell, tally, last=stage + 1 == len(run.monitor.sizes))
+        if choice == "split":
+            children = search.split(cell, (tally.n_a + 0.5) / (tally.n + 1), mass)
+            search.record(cell, tally, bound, "refined")
+            yield CellRefined(cell, children)
+            return None
+        if choice == "fail":
+            break
+    search.record(cell, tally, bound, "failed")
+    yield CellDecided(cell, False, tally.n, tally.n_a, bound, search.covered)
+    return _why(search, cell, tally)
+
+
+def _choose(search: _Search, cell: Cell, tally: Tally, *, last: bool) -> str:
+    """"more" votes here, "split", or "fail": whatever is cheapest if p_A is as it looks."""
+    prices, run = search.prices, search.run
+    can_split = cell.rank + 1 < search.tree.ranks
+    guess = (tally.n_a + 0.5) / (tally.n + 1)
+    hope = upper_bound(tally.n_a, tally.n, 0.01)
+    for p in (guess, hope):
+        stay = prices.stay(p, cell.reach, cell.rank, tally.n)
+        split = prices.split(p, cell.reach, cell.rank)
+        if min(stay, split) < math.inf:
+            if not run.afford(min(stay, split)) and not run.afford(prices.cell(hope, cell.reach, cell.rank)):
+                return "fail"
+            if p == guess:
+                return "more" if stay <= split else "split"
+            return "more" if not last else "split"
+    # The centre is beyond hope. Halves nearer to the identity may still pass where the largest radius is sought.
+    return "split" if run.largest and can_split else "fail"
+
+
+def _why(search: _Search, cell: Cell, tally: Tally) -> Reason:
+    run = search.run
+    edge = run.transform.describe(cell.centre)
+    estimate = tally.n_a / max(tally.n, 1)
+    inside = bool(search.tree.region.contains(cell.centre[None])[0])
+    if upper_bound(tally.n_a, tally.n, 1e-3) < 0.5 and inside:
+        return Reason(code="wrong-class", message=f"at {edge} the class gets only {estimate:.1%} of the votes")
+    hope = upper_bound(tally.n_a, tally.n, 0.01)
+    cost = search.prices.cell(hope, cell.reach, cell.rank)
+    if math.isfinite(cost) and not run.afford(cost):
+        return Reason(
+            code="budget",
+            message=f"at {edge} p_A is about {estimate:.3f}; this part alone needs about {cost:,.0f} more samples",
+        )
+    return Reason(
+        code="not-confident",
+        message=f"at {edge} p_A is about {estimate:.3f}, too close to 1/2 for any cell: train a surer model, "
+        "choose another sigma, or a smaller radius",
+    )
+
+
+def _outcome(search: _Search, reasons: list[Reason], attack: AttackRecord | None) -> Outcome:
+    run = search.run
+    unresolved = [search.distance(entry[3]) for entry in search.queue]
+    blocked = min([search.failed_at, *unresolved], default=math.inf)
+    factor = 1.0 if math.isinf(blocked) and not reasons and attack is None else 0.0
+    if run.largest and not math.isinf(blocked):
+        factor = min(1.0, blocked * (1 - 1e-9))
+    evidence = TreeEvidence(
+        start=search.tree.start,
+        path_shares=list(search.levels.shares),
+        root_radius=_named_radii(run),
+        factor=factor,
+        cells=sorted(search.records, key=lambda record: (len(record.path), record.path)),
+    )
+    used = 1 + max((search.tree.descend(record.path).rank for record in search.records), default=0)
+    ledger = [
+        LedgerEntry(what=f"cells of rank {rank}", level=search.levels.level(rank, run.alpha)) for rank in range(used)
+    ]
+    radii = tuple(factor * r for r in run.radii) if run.largest else None
+    if attack is not None:
+        return Outcome("refuted", evidence, ledger, reasons, radii, attack)
+    if factor > 0:
+        return Outcome("certified", evidence, ledger, [], radii)
+    if run.largest and not reasons:
+        reasons = [Reason(code="no-radius", message="no radius could be certified, however small")]
+    return Outcome("undecided", evidence, ledger, reasons, radii)

@@ -1,0 +1,80 @@
+"""The paper's protocol: a uniform grid, 10,000 votes a cell, every cell at level alpha / M."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+import torch
+
+from tpc_core.certificate.schema import CellRecord, GridEvidence, LedgerEntry, Prediction, Reason
+from tpc_core.certify.events import CellDecided, CellStarted, Event, Planned, VotesCounted
+from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
+from tpc_core.covers.paper import SAMPLES, PaperGrid, feasible_resolution, paper_grid
+from tpc_core.errors import UnsupportedRequest
+from tpc_core.smoothing import CoordinateSmoothing
+from tpc_core.statistics import lower_bound
+from tpc_core.transforms import GeneralRotation, ZYXRotation
+
+
+def certify_paper(
+    run: Run, prediction: Prediction, resolution: int | None
+) -> Generator[Event, None, Outcome]:
+    """Test every cell of the grid; the first that fails ends the run."""
+    if run.largest:
+        raise UnsupportedRequest("the paper's protocol certifies a given radius; use --protocol adaptive for --max")
+    smoothing = run.voter.smoothing
+    assert isinstance(smoothing, CoordinateSmoothing)
+    cloud = run.cloud.points.double().numpy()
+    if resolution is None:
+        resolution = feasible_resolution(run.transform, run.radii, cloud, smoothing.sigma, run.alpha)
+    grid = paper_grid(run.transform, run.radii, cloud, smoothing.sigma, resolution)
+    level = run.alpha / len(grid.cells)
+    yield Planned(len(grid.cells), float(SAMPLES * len(grid.cells)))
+    records: list[CellRecord] = []
+    reasons: list[Reason] = []
+    passed = 0
+    for cell, z in zip(grid.cells, grid.tested, strict=True):
+        run.control.cells += 1
+        tally = Tally(cell.path, tested_cloud(run, z), prediction.index)
+        yield CellStarted(cell)
+        if not (yield from cast_stage(run, tally, SAMPLES)):
+            reasons.append(run.control.stop_reason() or Reason(code="budget", message="the budget of samples ended"))
+            break
+        bound = lower_bound(tally.n_a, tally.n, level)
+        ok = bound > cell.needed
+        passed += ok
+        yield VotesCounted(cell, tally.n, tally.n_a, bound, run.control.samples)
+        yield CellDecided(cell, ok, tally.n, tally.n_a, bound, passed / len(grid.cells))
+        records.append(
+            CellRecord(
+                path=cell.path,
+                low=list(cell.low),
+                high=list(cell.high),
+                reach=cell.reach,
+                needed=cell.needed,
+                readings=tally.readings,
+                lower_bound=bound,
+                state="passed" if ok else "failed",
+            )
+        )
+        if not ok:
+            text = f"cell {cell.path}: p_A is at least {bound:.4f} only, and {cell.needed:.4f} is needed"
+            reasons.append(Reason(code="not-confident", message=f"{text}; a finer grid (larger M) needs less"))
+            if not run.complete:
+                break
+    evidence = GridEvidence(resolution=resolution, cells=records)
+    ledger = [LedgerEntry(what=f"each of {len(grid.cells)} cells, alpha / M", level=level)]
+    done = passed == len(grid.cells)
+    return Outcome("certified" if done else "undecided", evidence, ledger, reasons[:1])
+
+
+def tested_cloud(run: Run, z: tuple[float, ...]) -> torch.Tensor:
+    """The cloud at a grid point; the paper covers Euler boxes by rotation vectors too."""
+    if isinstance(run.transform, ZYXRotation):
+        vector = torch.from_numpy(np.asarray(z, dtype=np.float64))
+        return GeneralRotation().apply(run.cloud.points.double(), vector).to(torch.float32)
+    return run.at(np.asarray(z))
+
+
+__all__ = ["PaperGrid", "certify_paper", "tested_cloud"]

@@ -1,0 +1,146 @@
+"""One run: what is asked, who votes, and how votes are cast in batches that can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tpc_core import streams
+from tpc_core.certificate.schema import (
+    AttackRecord,
+    Evidence,
+    LedgerEntry,
+    Prediction,
+    Reading,
+    Reason,
+    Verdict,
+)
+from tpc_core.certify.control import Control
+from tpc_core.certify.events import VotesCounted
+from tpc_core.cloud import Cloud
+from tpc_core.statistics import Monitor
+from tpc_core.transforms import Transform
+from tpc_core.votes import BLOCK, Counts, Voter
+
+_POINTS_PER_BATCH = 1 << 16
+
+
+@dataclass
+class Run:
+    """The question and the means to answer it; strategies read it and cast votes through it."""
+
+    voter: Voter
+    cloud: Cloud
+    classes: tuple[str, ...]
+    transform: Transform
+    radii: tuple[float, ...]
+    largest: bool
+    alpha: float
+    monitor: Monitor
+    control: Control
+    batch_size: int
+    complete: bool = False
+    memory: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """Readings of an earlier run by cell: {path: {n: n_a}}; they are not cast again."""
+
+    def cast(self, points: Tensor, stream: str, start: int, stop: int) -> Counts | None:
+        """Votes [start, stop) of a stream, batch by batch; None where the run must stop first."""
+        total: Counts | None = None
+        while start < stop:
+            if self.control.stop_reason() is not None:
+                return None
+            end = min(stop, start + self.batch_size)
+            counts = self.voter.count(points, stream, start, end)
+            self.control.samples += end - start
+            total = counts if total is None else total + counts
+            start = end
+        return total
+
+    def afford(self, samples: float) -> bool:
+        """Whether this many more votes fit into the budget; whole stages only, whatever the batch size."""
+        limit = self.control.budget.samples
+        return limit is None or self.control.samples + samples <= limit
+
+    def at(self, z: np.ndarray) -> Tensor:
+        """The cloud transformed by the parameter z, computed in float64 and rounded once."""
+        moved = self.transform.apply(self.cloud.points.double(), torch.from_numpy(np.asarray(z, dtype=np.float64)))
+        return moved.to(torch.float32)
+
+
+def default_batch_size(points: int) -> int:
+    """About 64k points a batch, in whole blocks: half a second of work on a laptop."""
+    return max(BLOCK, _POINTS_PER_BATCH // points // BLOCK * BLOCK)
+
+
+@dataclass
+class Tally:
+    """The votes of one cell as they come in, with the stage reached."""
+
+    key: str
+    points: Tensor
+    target: int
+    n: int = 0
+    n_a: int = 0
+    readings: list[Reading] = field(default_factory=list)
+
+    def read(self) -> None:
+        """Note the count at a stage, where a bound may be read."""
+        self.readings.append(Reading(n=self.n, n_a=self.n_a))
+
+
+def cast_stage(run: Run, tally: Tally, size: int) -> Generator[VotesCounted, None, bool]:
+    """Bring a tally to `size` votes, reporting after every batch; False where the run must stop first.
+
+    A stage that does not fit into the budget is not begun, so that the verdict does not depend on batches.
+    """
+    remembered = run.memory.get(tally.key, {}).get(size)
+    if remembered is not None:
+        tally.n, tally.n_a = size, remembered
+        tally.read()
+        return True
+    if not run.afford(size - tally.n):
+        return False
+    n, n_a = tally.n, tally.n_a
+    while n < size:
+        end = min(size, n + run.batch_size)
+        counts = run.cast(tally.points, streams.cell(tally.key), n, end)
+        if counts is None:
+            return False
+        n, n_a = end, n_a + int(counts[tally.target])
+        yield VotesCounted(None, n, n_a, None, run.control.samples)
+    tally.n, tally.n_a = n, n_a
+    tally.read()
+    return True
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a strategy found, before it is put into a certificate."""
+
+    verdict: Verdict
+    evidence: Evidence
+    ledger: list[LedgerEntry]
+    reasons: list[Reason] = field(default_factory=list)
+    radii: tuple[float, ...] | None = None
+    """The radii found, where the largest were asked for."""
+    attack: AttackRecord | None = None
+
+
+def named(values: np.ndarray | list[int], classes: tuple[str, ...]) -> dict[str, int]:
+    """Votes by class name, without the classes that got none."""
+    return {classes[i]: int(v) for i, v in enumerate(values) if v > 0}
+
+
+def predict(run: Run, samples: int) -> Prediction | None:
+    """y_A: the top class of the smoothed classifier, on a stream used for nothing else."""
+    counts = run.cast(run.cloud.points, streams.SELECT, 0, samples)
+    if counts is None:
+        return None
+    best = int(np.argmax(counts))
+    return Prediction(
+        index=best, name=run.classes[best], votes=named(counts, run.classes), samples=samples
+    )

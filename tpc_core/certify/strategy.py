@@ -1,0 +1,76 @@
+"""Which theorem joins this transform with this smoothing? If none does, say what would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tpc_core.certify.single import L2Rule, LinearRule, ParameterRule, Rule
+from tpc_core.cloud import Cloud
+from tpc_core.covers.tree import FLOAT32_SLACK
+from tpc_core.errors import InvalidValue, UnsupportedRequest
+from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, Smoothing
+from tpc_core.transforms import Composition, CoordinateNoise, Linear, Transform
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How to certify: one probability (with its rule), a group, or a cover."""
+
+    kind: Literal["single", "group", "cover"]
+    rule: Rule | None = None
+
+
+def choose_strategy(transform: Transform, smoothing: Smoothing, cloud: Cloud) -> Strategy:
+    """The certificate that applies, or an UnsupportedRequest that names smoothings that would do."""
+    if isinstance(smoothing, GroupSmoothing) and smoothing.contains(transform):
+        return Strategy("group")
+    if isinstance(smoothing, CoordinateSmoothing):
+        if isinstance(transform, CoordinateNoise):
+            stretch = transform.l2_radius(1.0, len(cloud))
+            slack = FLOAT32_SLACK * float(cloud.points.norm())
+            return Strategy("single", L2Rule(smoothing.sigma, stretch, slack))
+        return Strategy("cover")
+    if isinstance(smoothing, ParameterSmoothing):
+        if isinstance(transform, Linear) and smoothing.transform == transform:
+            return Strategy("single", LinearRule(smoothing.sigmas[0]))
+        sigmas = _sigmas_for(transform, smoothing)
+        if sigmas is not None:
+            return Strategy("single", ParameterRule(sigmas))
+    raise UnsupportedRequest(
+        f"a model smoothed by {smoothing.describe()} cannot certify {transform.name}; {_advice(transform)}"
+    )
+
+
+def _sigmas_for(transform: Transform, smoothing: ParameterSmoothing) -> tuple[float, ...] | None:
+    """The sigmas of the transform's own radii; a composition vouches for its parts and their order, too."""
+    if smoothing.transform == transform:
+        return smoothing.sigmas
+    if not isinstance(smoothing.transform, Composition):
+        return None
+    known = dict(zip(smoothing.transform.parts, smoothing.sigmas, strict=True))
+    parts = transform.parts if isinstance(transform, Composition) else (transform,)
+    # Rotation and twist about one axis commute, and a part alone is an attack whose other radii are zero.
+    return tuple(known[part] for part in parts) if all(part in known for part in parts) else None
+
+
+def _advice(transform: Transform) -> str:
+    if isinstance(transform, CoordinateNoise):
+        return "take a model trained with coordinate noise"
+    return f"take a model smoothed by {transform.name} or by coordinate noise"
+
+
+def with_sigma(smoothing: Smoothing, sigma: tuple[float, ...] | None) -> Smoothing:
+    """The same family with another sigma (edge units); the certificate stays valid, the model may suffer."""
+    if sigma is None:
+        return smoothing
+    if isinstance(smoothing, CoordinateSmoothing):
+        if len(sigma) != 1:
+            raise InvalidValue(f"coordinate smoothing takes one sigma, not {len(sigma)}")
+        return CoordinateSmoothing(sigma[0])
+    if isinstance(smoothing, ParameterSmoothing):
+        radii = smoothing.transform.radii
+        if len(sigma) != len(radii):
+            raise InvalidValue(f"{smoothing.transform.name} takes {len(radii)} sigmas, not {len(sigma)}")
+        return replace(smoothing, sigmas=tuple(p.to_internal(s) for p, s in zip(radii, sigma, strict=True)))
+    raise InvalidValue("group smoothing is uniform: it has no sigma to set")
