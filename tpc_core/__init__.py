@@ -1,0 +1,50 @@
+"""Certified robustness of 3D point-cloud models by transformation-specific smoothing.
+
+    >>> from tpc_core import certify, load_model, load_object
+    >>> certificate = certify(load_model("pointnet64-noise"), load_object("gallery:chair-1"), "z-taper", 0.2)
+    >>> certificate.sentence
+    'Every z-taper within 0.2 keeps the class chair, with 99.9 % confidence.'
+"""
+
+from __future__ import annotations
+
+from tpc_core.certificate import Certificate
+from tpc_core.certificate.replay import replay
+from tpc_core.certificate.verify import Verified, verify
+from tpc_core.certify import Budget, Options, certify, certify_events
+from tpc_core.cloud import Cloud, normalise
+from tpc_core.data import gallery, load_object, load_shape, open_dataset
+from tpc_core.errors import TpcError
+from tpc_core.models import Model, list_models, load_model
+from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, Smoothing
+from tpc_core.transforms import Transform, all_transforms, parse_transform
+from tpc_core.version import VERSION as __version__
+
+__all__ = [
+    "Budget",
+    "Certificate",
+    "Cloud",
+    "CoordinateSmoothing",
+    "GroupSmoothing",
+    "Model",
+    "Options",
+    "ParameterSmoothing",
+    "Smoothing",
+    "Transform",
+    "TpcError",
+    "Verified",
+    "__version__",
+    "all_transforms",
+    "certify",
+    "certify_events",
+    "gallery",
+    "list_models",
+    "load_model",
+    "load_object",
+    "load_shape",
+    "normalise",
+    "open_dataset",
+    "parse_transform",
+    "replay",
+    "verify",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -197,7 +198,8 @@ def _monitor(strategy: Strategy, options: Options, task: str) -> Monitor:
     elif options.protocol == "paper" or task == "segmentation":
         sizes = StagedMonitor((PAPER_SINGLE_SAMPLES,), (1.0,))
     elif options.largest and strategy.kind == "single":
-        sizes = StagedMonitor((options.budget.samples or _LARGEST_SAMPLES,), (1.0,))
+        affordable = (options.budget.samples or math.inf) - options.select_samples
+        sizes = StagedMonitor((int(max(1, min(_LARGEST_SAMPLES, affordable))),), (1.0,))
     else:
         sizes = geometric_stages(4 * BLOCK, 32_768)
     if options.statistics == "staged":

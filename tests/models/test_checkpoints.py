@@ -1,0 +1,82 @@
+"""Checkpoints promise to be what their cards say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from tpc_core.errors import InvalidFile, InvalidValue, UnknownName
+from tpc_core.models import build, list_models, load_card, load_model
+from tpc_core.models.store import encode_weights
+from tpc_core.training.config import parse_config
+from tpc_core.training.export import export
+
+RECIPE = {"name": "tiny", "epochs": 1, "smoothing": {"kind": "coordinate", "sigma": 0.1}}
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> Path:
+    module = build("pointnet", classes=3)
+    return export(module.state_dict(), parse_config(RECIPE, "test"), ["a", "b", "c"], 10, None, tmp_path)
+
+
+def test_weights_come_back_rounded_to_float16_as_float32(tmp_path: Path) -> None:
+    module = build("pointnet", classes=3)
+    weights = export(module.state_dict(), parse_config(RECIPE, "test"), ["a", "b", "c"], 10, None, tmp_path)
+    loaded = load_model(str(weights)).module.state_dict()
+    for name, tensor in module.state_dict().items():
+        expected = tensor.half().float() if tensor.is_floating_point() else tensor
+        assert torch.equal(loaded[name], expected)
+    assert weights.stat().st_size < 4_000_000
+
+
+def test_a_changed_file_is_refused(exported: Path) -> None:
+    data = bytearray(exported.read_bytes())
+    data[-1] ^= 1
+    exported.write_bytes(bytes(data))
+    with pytest.raises(InvalidFile, match="sha256"):
+        load_model(str(exported))
+
+
+def test_a_card_with_a_wrong_field_is_refused(exported: Path) -> None:
+    card = exported.with_suffix(".json")
+    values = json.loads(card.read_text())
+    card.write_text(json.dumps({**values, "colour": "red"}))
+    with pytest.raises(InvalidFile, match="colour"):
+        load_model(str(exported))
+
+
+def test_weights_of_another_architecture_do_not_fit(exported: Path) -> None:
+    card = exported.with_suffix(".json")
+    card.write_text(json.dumps({**json.loads(card.read_text()), "architecture": "dgcnn"}))
+    with pytest.raises(InvalidFile, match="do not fit"):
+        load_model(str(exported))
+
+
+def test_unknown_names_list_what_there_is() -> None:
+    with pytest.raises(UnknownName, match="unknown model 'nonsense'"):
+        load_model("nonsense")
+    with pytest.raises(UnknownName, match="choose one of: pointnet"):
+        build("resnet", classes=3)
+    with pytest.raises(InvalidValue, match="does not take"):
+        build("pointnet", classes=3, depth=4)
+    with pytest.raises(UnknownName, match="canonical pose"):
+        build("pointnet", classes=3, canonical="upside-down")
+
+
+def test_weights_too_large_for_float16_are_refused() -> None:
+    with pytest.raises(InvalidFile, match="float16"):
+        encode_weights({"w": torch.tensor([1e6])})
+
+
+@pytest.mark.parametrize("card", list_models(), ids=lambda card: card.name)
+def test_every_shipped_checkpoint_loads_and_answers(card: object) -> None:
+    name = card.name  # type: ignore[attr-defined]
+    assert load_card(name).sha256 == load_model(name).digest
+    model = load_model(name)
+    points = 0.5 * torch.randn(2, min(model.num_points or 64, 64), 3)
+    with torch.no_grad():
+        torch.testing.assert_close(model.classifier()(points), model.module(points), atol=1e-3, rtol=1e-3)

@@ -1,0 +1,161 @@
+"""Recipes, schedule, average and loss keep their promises."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tpc_core.errors import InvalidFile
+from tpc_core.models import build
+from tpc_core.models.store import load_model
+from tpc_core.smoothing import smoothing_from_json
+from tpc_core.training.augment import augmented
+from tpc_core.training.clouds import farthest_points, held_aside, split_clouds, unit_ball
+from tpc_core.training.config import Augment, Consistency, TrainConfig, load_config, parse_config
+from tpc_core.training.loop import train
+from tpc_core.training.losses import smoothed_loss
+from tpc_core.training.measure import needed_share, vote_shares
+from tpc_core.training.schedule import WeightAverage, learning_rate
+
+from .conftest import Shapes
+
+CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
+def test_every_shipped_recipe_can_be_trained(path: Path) -> None:
+    config = load_config(path)
+    assert config.name == path.stem
+    smoothing_from_json(config.smoothing)
+    build(config.architecture, classes=3, **config.options)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("name = ", "not a TOML file"),
+        ('name = "a"\nepochs = 3', "smoothing"),
+        ('name = "a"\nepochs = 0\nsmoothing = {kind = "group", group = "so3"}', "epochs"),
+        ('name = "a"\nepochs = 1\nepoch = 1\nsmoothing = {kind = "group", group = "so3"}', "epoch"),
+        ('name = "../x"\nepochs = 1\nsmoothing = {kind = "group", group = "so3"}', "name"),
+        ('name = "a"\nepochs = 1\nsmoothing = {sigma = 1}', "kind"),
+    ],
+)
+def test_a_bad_recipe_is_explained_in_one_line(text: str, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidFile, match=complaint) as caught:
+        load_config(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_rate_warms_up_then_falls_to_a_hundredth() -> None:
+    rates = [learning_rate(step, 10, 20, 3, 1.0) for step in range(200)]
+    assert rates[0] == pytest.approx(1 / 30)
+    assert max(rates) == pytest.approx(1.0)
+    assert rates.index(max(rates)) in (29, 30)
+    assert all(a >= b for a, b in pairwise(rates[30:]))
+    assert learning_rate(200, 10, 20, 3, 1.0) == pytest.approx(0.01)
+
+
+def test_the_weight_average_follows_the_formula() -> None:
+    module = torch.nn.Linear(2, 1)
+    average = WeightAverage(module, 0.9)
+    expected = module.weight.detach().clone()
+    for step in range(1, 200):
+        with torch.no_grad():
+            module.weight.add_(1.0)
+        share = 1 - min(0.9, (1 + step) / (10 + step))
+        expected += share * (module.weight.detach() - expected)
+        average.update(module, step)
+    torch.testing.assert_close(average.values["weight"], expected)
+
+
+def test_consistency_is_zero_for_equal_answers_and_positive_otherwise() -> None:
+    targets = torch.tensor([0, 1])
+    consistency = Consistency(noises=2, weight=3.0)
+    same = torch.tensor([[2.0, 0.0], [0.0, 1.0]]).repeat(2, 1)
+    torch.testing.assert_close(
+        smoothed_loss(same, targets, consistency, 0.0), F.cross_entropy(same[:2], targets)
+    )
+    differing = same.clone()
+    differing[2] = torch.tensor([-1.0, 1.0])
+    plain = F.cross_entropy(differing, targets.repeat(2))
+    p, q = differing[0].softmax(0), differing[2].softmax(0)
+    mean = (p + q) / 2
+    divergence = 0.5 * ((mean * (mean / p).log()).sum() + (mean * (mean / q).log()).sum()) / 2
+    torch.testing.assert_close(smoothed_loss(differing, targets, consistency, 0.0), plain + 3.0 * divergence)
+
+
+def test_farthest_points_spread_and_start_where_told() -> None:
+    line = torch.zeros(1, 11, 3)
+    line[0, :, 0] = torch.arange(11)
+    assert farthest_points(line, torch.tensor([0]), 3).tolist() == [[0, 10, 5]]
+
+
+def test_held_aside_objects_are_never_trained_on(shapes: Shapes) -> None:
+    config = parse_config({"name": "a", "epochs": 1, "points": 32, "views": 2,
+                           "smoothing": {"kind": "group", "group": "so3"}}, "test")  # fmt: skip
+    seen, aside = split_clouds(shapes, config)
+    assert held_aside(60, 10).nonzero()[0].tolist() == [0, 10, 20, 30, 40, 50]
+    assert (len(seen), len(aside)) == (54, 6)
+    assert seen.points.shape == (54, 2, 32, 3)
+    np.testing.assert_array_equal(aside.points[:, 0].numpy(), shapes.points_array(32)[::10])
+    torch.testing.assert_close(seen.points.norm(dim=-1).amax(dim=-1), torch.ones(54, 2))
+    torch.testing.assert_close(unit_ball(seen.points), seen.points, atol=1e-5, rtol=0)
+
+
+def test_no_augmentation_changes_nothing_and_every_one_changes_something() -> None:
+    points = torch.randn(4, 10, 3)
+    assert torch.equal(augmented(points, Augment(), torch.Generator()), points)
+    for option in ("scale", "jitter", "taper"):
+        assert not torch.equal(augmented(points, Augment(**{option: 0.2}), torch.Generator()), points)
+    for option in ("rotation", "yaw", "twist"):
+        turned = augmented(points, Augment(**{option: 40.0}), torch.Generator().manual_seed(1))
+        assert not torch.allclose(turned, points)
+        torch.testing.assert_close(turned.norm(dim=2), points.norm(dim=2))
+
+
+def test_needed_share_is_where_clopper_pearson_passes() -> None:
+    from scipy.stats import beta
+
+    share = needed_share(0.9)
+    count = round(share * 1000)
+    assert beta.ppf(0.001, count, 1000 - count + 1) > 0.9 >= beta.ppf(0.001, count - 1, 1000 - count + 2)
+    assert needed_share(0.9999) > 1
+
+
+def test_training_learns_and_exports_what_it_measured(tmp_path: Path, shapes: Shapes) -> None:
+    config = TrainConfig(name="learns", points=32, epochs=20, batch=9, views=2, votes=10, ema=0.9,
+                         smoothing={"kind": "coordinate", "sigma": 0.05})  # fmt: skip
+    result = train(config, runs=tmp_path / "runs", checkpoints=tmp_path, progress=False, split=shapes)
+    assert result.held_aside is not None
+    assert result.held_aside["smoothed"] > 80
+    model = load_model(str(result.weights))
+    assert model.classes == shapes.classes
+    assert model.smoothing == smoothing_from_json(config.smoothing)
+    assert TrainConfig.model_validate(model.card.recipe) == config
+    _, aside = split_clouds(shapes, config)
+    right, others = vote_shares(model.classifier(), aside, model.smoothing, 10, config.seed)
+    assert 100 * float((right > others).float().mean()) == pytest.approx(
+        result.held_aside["smoothed"], abs=0.01
+    )
+    assert math.isclose(float(right.mean()) * 100, result.held_aside["votes right"], abs_tol=0.01)
+
+
+def test_segmentation_learns_parts(tmp_path: Path, shapes: Shapes) -> None:
+    config = TrainConfig(name="parts", dataset="shapenetpart",
+                         architecture="pointnet-segmentation", options={"wide": 64},
+                         points=32, epochs=6, batch=18, views=2, votes=3, ema=0.9,
+                         smoothing={"kind": "parameter", "transform": "z-rotation",
+                                    "sigma": [30.0]})  # fmt: skip
+    result = train(config, runs=tmp_path / "runs", checkpoints=tmp_path, progress=False, split=shapes)
+    assert result.held_aside is not None
+    assert result.held_aside["smoothed"] > 80
+    assert load_model(str(result.weights)).task == "segmentation"

@@ -1,0 +1,32 @@
+"""Data: from files, data sets and the built-in gallery to clouds in the unit ball."""
+
+from __future__ import annotations
+
+from tpc_core.data.dataset import Dataset, open_dataset
+from tpc_core.data.gallery import GalleryEntry, gallery
+from tpc_core.data.names import (
+    MODELNET10_CLASSES,
+    MODELNET40_CLASSES,
+    SHAPENET_CATEGORIES,
+    SHAPENET_PARTS,
+    Part,
+)
+from tpc_core.data.pose import shapenet_pose
+from tpc_core.data.shape import Shape
+from tpc_core.data.spec import load_object, load_shape
+
+__all__ = [
+    "MODELNET10_CLASSES",
+    "MODELNET40_CLASSES",
+    "SHAPENET_CATEGORIES",
+    "SHAPENET_PARTS",
+    "Dataset",
+    "GalleryEntry",
+    "Part",
+    "Shape",
+    "gallery",
+    "load_object",
+    "load_shape",
+    "open_dataset",
+    "shapenet_pose",
+]

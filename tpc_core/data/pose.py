@@ -1,0 +1,37 @@
+"""The two data sets pose their objects differently; a part model of ShapeNet wants the pose of ShapeNet."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from tpc_core.cloud import Cloud
+from tpc_core.errors import UnsupportedRequest
+
+_AS_IS = np.eye(3)
+# What faces +y in ModelNet40 faces +x in ShapeNet: (x, y, z) becomes (y, -x, z).
+_QUARTER_TURN = np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]], dtype=np.float64)
+# A guitar lies on its back in ModelNet40, head towards -y, and stands on its body in ShapeNet.
+_STOOD_UP = np.array([[0, 0, 1], [-1, 0, 0], [0, -1, 0]], dtype=np.float64)
+
+_TURNS: dict[str, NDArray[np.float64]] = {
+    "airplane": _QUARTER_TURN,
+    "car": _QUARTER_TURN,
+    "chair": _QUARTER_TURN,
+    "cup": _AS_IS,
+    "guitar": _STOOD_UP,
+    "lamp": _AS_IS,
+    "laptop": _QUARTER_TURN,
+    "table": _AS_IS,
+}
+
+
+def shapenet_pose(cloud: Cloud) -> Cloud:
+    """A ModelNet40 or gallery cloud, turned as the ShapeNet part benchmark poses its class."""
+    if cloud.label not in _TURNS:
+        raise UnsupportedRequest(
+            f"{cloud.name} is of class {cloud.label!r}, which the ShapeNet part benchmark does not have"
+        )
+    turn = torch.from_numpy(_TURNS[cloud.label]).to(torch.float32)
+    return Cloud(cloud.points @ turn.T, cloud.name, cloud.label, cloud.part_labels)

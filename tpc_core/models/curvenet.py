@@ -1,0 +1,164 @@
+"""CurveNet (Xiang et al., ICCV 2021): local features, and curves that carry features across the shape.
+
+`CurveNet(classes)` has the widths of the paper; `compact=True` is a narrower network with fewer neighbours
+and curves that a CPU can train at 64 points. Clouds of any size pass: stages keep a share of the points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tpc_core.errors import unknown_name
+from tpc_core.models.canonical import CANONICAL
+from tpc_core.models.curves import CurveAggregation, CurveGrouping
+from tpc_core.models.layers import NormedLinear, RowLayer
+from tpc_core.models.neighbours import farthest_subset, gather, nearest
+
+SLOPE = 0.2
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Two blocks at one resolution: what share of the points is left, how wide, and how far a point looks."""
+
+    share: float
+    width: int
+    radius: float
+    curves: tuple[int, int] | None
+
+
+PAPER = (
+    Stage(1.0, 64, 0.2, (100, 5)),
+    Stage(1.0, 128, 0.3, (100, 5)),
+    Stage(0.25, 256, 0.5, None),
+    Stage(0.0625, 512, 1.0, None),
+)
+COMPACT = (
+    Stage(1.0, 64, 0.5, (16, 5)),
+    Stage(0.5, 128, 0.7, (16, 5)),
+    Stage(0.25, 256, 1.0, None),
+)
+
+
+def relative_positions(linear: nn.Linear, points: Tensor, neighbours: Tensor) -> Tensor:
+    """linear([p, q, q - p]) for every point p and neighbour q; (B, N, 3), (B, N, k) -> (B, N, k, C).
+
+    It is linear in p and q, so each point is multiplied once and the products are gathered.
+    """
+    own, other, difference = linear.weight.chunk(3, dim=1)
+    of_point = points @ (own - difference).T
+    of_neighbour = gather(points @ (other + difference).T, neighbours)
+    return of_neighbour + of_point.unsqueeze(2)
+
+
+class FirstFeatures(nn.Module):
+    """Features of every point from the positions of its neighbours (LPFA at the input)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.position = NormedLinear(9, width)
+
+    def forward(self, points: Tensor, neighbours: Tensor) -> Tensor:
+        local = self.position.norm_rows(relative_positions(self.position.linear, points, neighbours))
+        return F.leaky_relu(local, SLOPE).amax(dim=2)
+
+
+class LocalFeatures(nn.Module):
+    """Local point feature aggregation (LPFA): differences to the neighbours, and their positions."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.position = NormedLinear(9, width)
+        self.mix = NormedLinear(width, width)
+
+    def forward(self, features: Tensor, points: Tensor, neighbours: Tensor) -> Tensor:
+        difference = gather(features, neighbours) - features.unsqueeze(2)
+        position = self.position.norm_rows(relative_positions(self.position.linear, points, neighbours))
+        local = self.mix(F.leaky_relu(difference + position, SLOPE))
+        return F.leaky_relu(local, SLOPE).mean(dim=2)
+
+
+class Block(nn.Module):
+    """A curve intervention convolution (CIC): narrow, walk curves, look around, widen, add."""
+
+    def __init__(self, inputs: int, outputs: int, narrowing: int, stage: Stage) -> None:
+        super().__init__()
+        planes = inputs // narrowing
+        self.narrow = NormedLinear(inputs, planes)
+        self.grouping = CurveGrouping(planes, *stage.curves) if stage.curves else None
+        self.aggregation = CurveAggregation(planes) if stage.curves else None
+        self.local = LocalFeatures(planes)
+        self.widen = NormedLinear(planes, outputs)
+        self.shortcut = NormedLinear(inputs, outputs) if inputs != outputs else None
+
+    def forward(self, features: Tensor, points: Tensor, neighbours: Tensor) -> Tensor:
+        """neighbours (B, N, k) start with the point itself."""
+        narrow = F.leaky_relu(self.narrow(features), SLOPE)
+        if self.grouping is not None and self.aggregation is not None and neighbours.shape[2] > 1:
+            curves = self.grouping(narrow, neighbours[..., 1:])
+            narrow = self.aggregation(narrow, curves)
+        wide = self.widen(self.local(narrow, points, neighbours))
+        shortcut = features if self.shortcut is None else self.shortcut(features)
+        return F.leaky_relu(wide + shortcut, SLOPE)
+
+
+def masked_max(features: Tensor, points: Tensor, centres: Tensor, radius: float, neighbours: int) -> Tensor:
+    """The max of the features of the points within the radius of each centre, which counts itself."""
+    index = nearest(points, neighbours, centres)
+    far = (gather(points, index) - centres.unsqueeze(2)).square().sum(dim=3) > radius**2
+    index = torch.where(far, index[..., :1], index)
+    return gather(features, index).amax(dim=2)
+
+
+class CurveNet(nn.Module):
+    """(B, N, 3) -> (B, classes)."""
+
+    def __init__(
+        self,
+        classes: int,
+        *,
+        compact: bool = False,
+        neighbours: int | None = None,
+        canonical: str = "none",
+        dropout: float = 0.5,
+    ) -> None:
+        super().__init__()
+        if canonical not in CANONICAL:
+            raise unknown_name("canonical pose", canonical, list(CANONICAL))
+        self.canonical = canonical
+        self.neighbours = neighbours or (10 if compact else 20)
+        self.stages = COMPACT if compact else PAPER
+        self.first = FirstFeatures(32)
+        self.blocks = nn.ModuleList()
+        width = 32
+        for stage in self.stages:
+            self.blocks.append(Block(width, stage.width, 2, stage))
+            self.blocks.append(Block(stage.width, stage.width, 4, stage))
+            width = stage.width
+        self.last = RowLayer(width, width)
+        self.hidden = RowLayer(2 * width, width)
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(width, classes)
+
+    def forward(self, points: Tensor) -> Tensor:
+        points = CANONICAL[self.canonical](points)
+        total = points.shape[1]
+        around = nearest(points, self.neighbours)
+        features = self.first(points, around)
+        for number, stage in enumerate(self.stages):
+            count = max(min(8, total), round(total * stage.share))
+            if count < points.shape[1]:
+                centres = gather(points, farthest_subset(points, count))
+                features = masked_max(features, points, centres, stage.radius, self.neighbours)
+                points, around = centres, nearest(centres, self.neighbours)
+            for block in self.blocks[2 * number : 2 * number + 2]:
+                features = block(features, points, around)
+        clouds, count, width = features.shape
+        features = self.last(features.reshape(-1, width)).view(clouds, count, width)
+        pooled = torch.cat([features.amax(dim=1), features.mean(dim=1)], dim=1)
+        logits: Tensor = self.output(self.dropout(self.hidden(pooled)))
+        return logits

@@ -1,0 +1,199 @@
+"""The fast path of PointNets: BatchNorm folded into the weights, points as rows, the wide layer in chunks.
+
+Certification is millions of forward passes, so its speed is the speed of this file. It computes the same
+function as the eager module (tests hold them to 1e-4); only the order of float operations differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from tpc_core.models.canonical import CANONICAL
+from tpc_core.models.layers import Head, RowLayer
+from tpc_core.models.pointnet import PointNet, TNet, apply_matrix
+from tpc_core.models.pooled import PooledLayer
+from tpc_core.models.segmentation import PointNetSegmentation
+
+BLOCK_ROWS = 4096
+"""Points that go through the narrow layers together: their 128-wide rows stay in the second-level cache."""
+
+WIDE_ROWS = 512
+"""Points that go through the 1,024-wide layer together, so that its output never leaves the cache."""
+
+Classifier = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A linear layer with all that is affine folded in: rows @ weight + bias; (K, C) and (C,)."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        return torch.addmm(self.bias, rows, self.weight)
+
+
+def fold_norm(linear: nn.Linear, norm: nn.BatchNorm1d) -> Affine:
+    """Linear followed by BatchNorm in eval mode, as one affine map (folded in float64, kept in float32)."""
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    scale = norm.weight.double() * torch.rsqrt(norm.running_var.double() + norm.eps)
+    bias = norm.bias.double() - norm.running_mean.double() * scale
+    if linear.bias is not None:
+        bias = bias + linear.bias.double() * scale
+    weight = (linear.weight.double() * scale.unsqueeze(1)).T
+    return Affine(weight.float().contiguous().detach(), bias.float().detach())
+
+
+class FoldedRows:
+    """A chain of RowLayers, folded; (R, K) -> (R, C)."""
+
+    def __init__(self, layers: Sequence[nn.Module]) -> None:
+        rows = [layer for layer in layers if isinstance(layer, RowLayer)]
+        self.layers = [fold_norm(layer.linear, layer.norm) for layer in rows]
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        for layer in self.layers:
+            rows = layer(rows).relu_()
+        return rows
+
+
+class FoldedPool:
+    """A PooledLayer and the ReLU behind it, folded; (B*N, K) -> (B, C)."""
+
+    def __init__(self, layer: PooledLayer, *, relu: bool = True) -> None:
+        self.affine = fold_norm(layer.linear, layer.norm)
+        self.relu = relu
+
+    def __call__(self, rows: Tensor, num_points: int) -> Tensor:
+        """The max comes before bias and ReLU: both are monotone, and N times less work after it."""
+        weight = self.affine.weight
+        clouds = rows.shape[0] // num_points
+        step = max(1, WIDE_ROWS // num_points)
+        pooled = rows.new_empty(clouds, weight.shape[1])
+        for start in range(0, clouds, step):
+            stop = min(start + step, clouds)
+            wide = rows[start * num_points : stop * num_points] @ weight
+            torch.amax(wide.view(stop - start, num_points, -1), dim=1, out=pooled[start:stop])
+        pooled.add_(self.affine.bias)
+        return pooled.relu_() if self.relu else pooled
+
+
+class FoldedHead:
+    """A Head in eval mode, folded; (B, K) -> (B, C)."""
+
+    def __init__(self, head: Head) -> None:
+        self.hidden = FoldedRows(list(head.hidden))
+        self.output = Affine(head.output.weight.detach().T.contiguous(), head.output.bias.detach())
+
+    def __call__(self, features: Tensor) -> Tensor:
+        return self.output(self.hidden(features))
+
+
+class FoldedTNet:
+    """A TNet, folded; (B*N, size) -> (B, size, size)."""
+
+    def __init__(self, tnet: TNet) -> None:
+        self.size = tnet.size
+        self.points = FoldedRows(list(tnet.points))
+        self.pool = FoldedPool(tnet.pool)
+        self.head = FoldedHead(tnet.head)
+        self.identity = torch.eye(tnet.size, device=tnet.head.output.weight.device)
+
+    def __call__(self, rows: Tensor, num_points: int) -> Tensor:
+        matrix = self.head(self.pool(self.points(rows), num_points))
+        return matrix.view(-1, self.size, self.size) + self.identity
+
+
+class FoldedTrunk:
+    """All that a PointNet does per point: rows after two layers, rows after all, and the pooled features."""
+
+    def __init__(self, module: PointNet | PointNetSegmentation) -> None:
+        self.canonical = CANONICAL[module.canonical]
+        self.input_tnet = FoldedTNet(module.input_tnet) if module.input_tnet is not None else None
+        self.feature_tnet = FoldedTNet(module.feature_tnet) if module.feature_tnet is not None else None
+        layers = list(module.points)
+        self.first = FoldedRows(layers[: module.layers_before_tnet])
+        self.second = FoldedRows(layers[module.layers_before_tnet :])
+        self.pool = FoldedPool(module.pool, relu=module.pool_relu)
+
+    def __call__(self, points: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        num_points = points.shape[1]
+        rows = self.canonical(points).reshape(-1, 3)
+        if self.input_tnet is not None:
+            rows = apply_matrix(rows, self.input_tnet(rows, num_points), num_points)
+        local = self.first(rows)
+        if self.feature_tnet is not None:
+            local = apply_matrix(local, self.feature_tnet(local, num_points), num_points)
+        rows = self.second(local)
+        return local, rows, self.pool(rows, num_points)
+
+
+def blocks(points: Tensor) -> Sequence[Tensor]:
+    """The batch in pieces of about BLOCK_ROWS points."""
+    return torch.split(points, max(1, BLOCK_ROWS // points.shape[1]))
+
+
+class FoldedPointNet:
+    """A PointNet classifier in eval mode, folded; (B, N, 3) -> (B, classes)."""
+
+    def __init__(self, module: PointNet) -> None:
+        self.trunk = FoldedTrunk(module)
+        self.head = FoldedHead(module.head)
+
+    @torch.inference_mode()
+    def __call__(self, points: Tensor) -> Tensor:
+        pooled = [self.trunk(block)[2] for block in blocks(points)]
+        return self.head(torch.cat(pooled))
+
+
+class FoldedSegmentation:
+    """A PointNet segmenter in eval mode, folded; (B, N, 3) -> (B, N, parts)."""
+
+    def __init__(self, module: PointNetSegmentation) -> None:
+        self.trunk = FoldedTrunk(module)
+        first = module.parts[0]
+        assert isinstance(first, RowLayer)
+        folded = fold_norm(first.linear, first.norm)
+        # The pooled features are the same for all points of a cloud: their share is computed once a cloud.
+        local_width = folded.weight.shape[0] - module.pool.linear.out_features
+        self.local = folded.weight[:local_width].contiguous()
+        self.shared = Affine(folded.weight[local_width:].contiguous(), folded.bias)
+        self.parts = FoldedRows(list(module.parts)[1:])
+        self.output = Affine(module.output.weight.detach().T.contiguous(), module.output.bias.detach())
+
+    @torch.inference_mode()
+    def __call__(self, points: Tensor) -> Tensor:
+        return torch.cat([self._block(block) for block in blocks(points)])
+
+    def _block(self, points: Tensor) -> Tensor:
+        clouds, num_points = points.shape[:2]
+        local, rows, pooled = self.trunk(points)
+        per_point = (torch.cat([local, rows], dim=1) @ self.local).view(clouds, num_points, -1)
+        rows = (per_point + self.shared(pooled).unsqueeze(1)).relu_().view(clouds * num_points, -1)
+        return self.output(self.parts(rows)).view(clouds, num_points, -1)
+
+
+class Eager:
+    """Any other module, already in eval mode, in pieces that keep the memory small."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module = module
+
+    @torch.inference_mode()
+    def __call__(self, points: Tensor) -> Tensor:
+        return torch.cat([self.module(block) for block in blocks(points)])
+
+
+def fast_path(module: nn.Module) -> Classifier:
+    """The fastest callable that computes the same logits as the module in eval mode."""
+    if isinstance(module, PointNet):
+        return FoldedPointNet(module)
+    if isinstance(module, PointNetSegmentation):
+        return FoldedSegmentation(module)
+    return Eager(module)

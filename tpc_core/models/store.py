@@ -1,0 +1,135 @@
+"""Checkpoints on disk: NAME.safetensors with its NAME.json card, and the Model made from the two."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import safetensors
+import torch
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor, nn
+
+from tpc_core.errors import InvalidFile, unknown_name
+from tpc_core.models.architectures import Task, build
+from tpc_core.models.card import ModelCard, read_card
+from tpc_core.models.folded import fast_path
+from tpc_core.smoothing import Smoothing, smoothing_from_json
+
+CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained base classifier h with the smoothing that it was trained for.
+
+    `module` is the eager reference in eval mode; `classifier()` is the fast path to the same logits.
+    """
+
+    card: ModelCard
+    module: nn.Module = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    @property
+    def classes(self) -> list[str]:
+        return self.card.classes
+
+    @property
+    def task(self) -> Task:
+        return self.card.task
+
+    @property
+    def num_points(self) -> int | None:
+        """The size of cloud that it was trained for; it accepts any."""
+        return self.card.num_points
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of the weights file."""
+        return self.card.sha256
+
+    @cached_property
+    def smoothing(self) -> Smoothing:
+        return smoothing_from_json(self.card.smoothing)
+
+    def classifier(self, device: str | torch.device = "cpu") -> Callable[[Tensor], Tensor]:
+        """The fast inference path on a device: (B, N, 3) float32 -> logits (B, C), or (B, N, P) for parts."""
+        return fast_path(self.module.to(device))
+
+
+def load_model(name_or_path: str) -> Model:
+    """A shipped checkpoint by name, or any checkpoint by the path of its .safetensors file."""
+    weights = _weights_path(name_or_path)
+    card = read_card(weights.with_suffix(".json"))
+    try:
+        data = weights.read_bytes()
+    except OSError as error:
+        raise InvalidFile(f"cannot read {weights}: {error.strerror or error}") from error
+    found = hashlib.sha256(data).hexdigest()
+    if found != card.sha256:
+        raise InvalidFile(
+            f"{weights} is not the file its card describes: its sha256 is {found[:12]}..., "
+            f"the card says {card.sha256[:12]}..."
+        )
+    module = build(card.architecture, classes=len(card.classes), **card.options)
+    load_weights(module, data, str(weights))
+    return Model(card, module.eval().requires_grad_(False))
+
+
+def load_weights(module: nn.Module, data: bytes, source: str) -> None:
+    """Put the tensors of a safetensors file into a module, as float32."""
+    try:
+        tensors = {
+            name: tensor.float() if tensor.is_floating_point() else tensor
+            for name, tensor in load_tensors(data).items()
+        }
+        module.load_state_dict(tensors)
+    except (safetensors.SafetensorError, RuntimeError) as error:
+        reason = str(error).splitlines()[-1].strip()
+        raise InvalidFile(f"the weights in {source} do not fit: {reason}") from error
+
+
+def list_models() -> list[ModelCard]:
+    """The cards of all shipped checkpoints, by name."""
+    return [
+        read_card(path)
+        for path in sorted(CHECKPOINTS.glob("*.json"))
+        if path.with_suffix(".safetensors").exists()
+    ]
+
+
+def load_card(name: str) -> ModelCard:
+    """The card of a shipped checkpoint, without its weights."""
+    return read_card(_weights_path(name).with_suffix(".json"))
+
+
+def encode_weights(tensors: dict[str, Tensor]) -> bytes:
+    """A safetensors file with every weight as float16; counters of batches are left as they are.
+
+    Running variances below what float16 resolves would become zero; BatchNorm's own eps covers them.
+    """
+    half = {
+        name: (tensor.to(torch.float16) if tensor.is_floating_point() else tensor).contiguous()
+        for name, tensor in tensors.items()
+    }
+    for name, tensor in half.items():
+        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+            raise InvalidFile(f"the weight {name} does not fit into float16")
+    return bytes(save_tensors(half))
+
+
+def _weights_path(name_or_path: str) -> Path:
+    given = Path(name_or_path)
+    if given.suffix == ".safetensors":
+        return given
+    shipped = {path.stem for path in CHECKPOINTS.glob("*.safetensors")}
+    if name_or_path not in shipped:
+        raise unknown_name("model", name_or_path, sorted(shipped))
+    return CHECKPOINTS / f"{name_or_path}.safetensors"

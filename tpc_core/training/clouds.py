@@ -1,0 +1,137 @@
+"""The training clouds in memory: several samples of every object, and the objects kept aside."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tpc_core.errors import InvalidFile
+from tpc_core.training.config import TrainConfig
+
+FPS_BLOCK = 32
+"""Objects that are sampled at once: their distances to 1,024 candidates stay in the cache."""
+
+
+class Split(Protocol):
+    """What training needs of a data set; `tpc_core.data.Dataset` is one."""
+
+    labels: NDArray[np.int64]
+    classes: list[str]
+
+    def __len__(self) -> int: ...
+    def points_array(self, count: int) -> NDArray[np.float32]: ...
+    def part_labels(self, count: int) -> NDArray[np.int64]: ...
+
+
+@dataclass(frozen=True)
+class Clouds:
+    """Objects with one or more clouds each: points (M, V, N, 3), targets (M,) or, per point, (M, V, N)."""
+
+    points: Tensor
+    targets: Tensor
+
+    def __len__(self) -> int:
+        return int(self.points.shape[0])
+
+    def pick(self, objects: Tensor, views: Tensor) -> tuple[Tensor, Tensor]:
+        """The chosen clouds (B, N, 3) and their targets (B,) or (B, N)."""
+        targets = self.targets[objects] if self.targets.ndim == 1 else self.targets[objects, views]
+        return self.points[objects, views], targets.to(torch.int64)
+
+
+def farthest_points(candidates: Tensor, starts: Tensor, count: int) -> Tensor:
+    """Farthest-point samples of many clouds at once; (M, K, 3), (M,) -> indices (M, count)."""
+    chosen = torch.empty(len(candidates), count, dtype=torch.int64)
+    for low in range(0, len(candidates), FPS_BLOCK):
+        block = candidates[low : low + FPS_BLOCK]
+        rows = torch.arange(len(block))
+        x, y, z = (block[..., axis].contiguous() for axis in range(3))
+        current = starts[low : low + FPS_BLOCK]
+        nearest = torch.full(x.shape, torch.inf)
+        for step in range(count):
+            chosen[low : low + FPS_BLOCK, step] = current
+            pivot = block[rows, current]
+            squared = (x - pivot[:, 0:1]).square_()
+            squared += (y - pivot[:, 1:2]).square_()
+            squared += (z - pivot[:, 2:3]).square_()
+            torch.minimum(nearest, squared, out=nearest)
+            current = nearest.argmax(dim=1)
+    return chosen
+
+
+def unit_ball(points: Tensor) -> Tensor:
+    """Centre every cloud and scale it into the unit ball, as the data sets do; (..., N, 3)."""
+    centred = points - points.mean(dim=-2, keepdim=True)
+    radius: Tensor = centred.norm(dim=-1).amax(dim=-1)
+    return centred / radius[..., None, None].clamp_min(1e-12)
+
+
+def held_aside(count: int, every: int) -> NDArray[np.bool_]:
+    """Which objects of the train split are kept aside for tuning: every k-th, the same ones for ever."""
+    kept = np.zeros(count, dtype=np.bool_)
+    if every:
+        kept[::every] = True
+    return kept
+
+
+def split_clouds(split: Split, config: TrainConfig, cache: Path | None = None) -> tuple[Clouds, Clouds]:
+    """The clouds to train on (several views each) and the clouds kept aside (as the data set cuts them)."""
+    kept = held_aside(len(split), config.hold_out)
+    parts = config.dataset == "shapenetpart"
+    points = torch.from_numpy(np.array(split.points_array(config.points)[kept]))
+    targets = split.part_labels(config.points)[kept] if parts else split.labels[kept]
+    aside = Clouds(points.unsqueeze(1), torch.from_numpy(np.array(targets)[:, None] if parts else targets))
+    return _views(split, config, ~kept, cache), aside
+
+
+def _views(split: Split, config: TrainConfig, use: NDArray[np.bool_], cache: Path | None) -> Clouds:
+    pool, parts = _largest_pool(split, config)
+    pool, labels = pool[torch.from_numpy(use)], torch.from_numpy(split.labels[use])
+    if pool.shape[1] == config.points:
+        stored = Clouds(unit_ball(pool).unsqueeze(1), labels)
+        return stored if parts is None else Clouds(stored.points, parts[torch.from_numpy(use)].unsqueeze(1))
+    chosen = _chosen(pool, config, cache)
+    objects = torch.arange(len(pool))[:, None, None]
+    points = unit_ball(pool[objects, chosen])
+    if parts is None:
+        return Clouds(points, labels)
+    return Clouds(points, parts[torch.from_numpy(use)][objects, chosen])
+
+
+def _largest_pool(split: Split, config: TrainConfig) -> tuple[Tensor, Tensor | None]:
+    """All stored points of every object: what a farthest-point sample may choose from."""
+    sizes = [size for size in (1024, 512, 256) if size > config.points] if config.views > 1 else []
+    for size in [*sizes, config.points]:
+        try:
+            points = torch.from_numpy(np.array(split.points_array(size)))
+        except ValueError:  # InvalidCloud: this release stores fewer points
+            continue
+        parts = split.part_labels(size) if config.dataset == "shapenetpart" else None
+        return points, None if parts is None else torch.from_numpy(np.array(parts, dtype=np.uint8))
+    raise InvalidFile(f"{config.dataset} holds no clouds of {config.points} points")
+
+
+def _chosen(pool: Tensor, config: TrainConfig, cache: Path | None) -> Tensor:
+    """Indices (M, V, N) of the views, computed once and kept in the cache directory."""
+    objects, size = pool.shape[:2]
+    name = f"{config.dataset}-{objects}x{size}-{config.points}x{config.views}.npy"
+    if cache is not None and (cache / name).exists():
+        return torch.from_numpy(np.load(cache / name).astype(np.int64))
+    # The views belong to the data, not to the run, so their seed is fixed.
+    generator = torch.Generator().manual_seed(0)
+    starts = torch.randint(size, (config.views, objects), generator=generator)
+    chosen = torch.stack([farthest_points(pool, start, config.points) for start in starts], dim=1)
+    if cache is not None:
+        cache.mkdir(parents=True, exist_ok=True)
+        temporary = cache / f"{name}.{os.getpid()}.tmp"
+        with temporary.open("wb") as file:
+            np.save(file, chosen.numpy().astype(np.int16))
+        temporary.replace(cache / name)
+    return chosen

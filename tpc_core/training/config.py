@@ -1,0 +1,93 @@
+"""A training recipe: everything that `tpc train` needs to make one checkpoint again, from one TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from tpc_core.errors import InvalidFile
+
+
+class _Strict(BaseModel):
+    # A misspelt option must be an error: an option that is silently ignored ruins an experiment.
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Augment(_Strict):
+    """What happens to a training cloud besides the smoothing noise; ranges are symmetric about no change."""
+
+    scale: float = Field(default=0.0, ge=0, lt=1, description="each axis is scaled by a factor in [1-s, 1+s]")
+    flip: bool = Field(default=False, description="mirror x and y, each with probability 1/2")
+    jitter: float = Field(default=0.0, ge=0, description="sigma of independent noise on every coordinate")
+    rotation: float = Field(default=0.0, ge=0, le=180, description="degrees about a random axis")
+    yaw: float = Field(default=0.0, ge=0, le=180, description="degrees about z")
+    taper: float = Field(default=0.0, ge=0, lt=1, description="z-taper factor")
+    twist: float = Field(default=0.0, ge=0, description="degrees of z-twist")
+
+
+class Consistency(_Strict):
+    """Consistency regularisation (Jeong and Shin, NeurIPS 2020): different noises, the same answer."""
+
+    noises: int = Field(default=1, ge=1, le=8, description="noise draws per cloud in a batch; 1 turns it off")
+    weight: float = Field(default=0.0, ge=0, description="lambda, of the KL term")
+    entropy: float = Field(default=0.0, ge=0, description="eta, of the entropy of the mean prediction")
+
+
+class TrainConfig(_Strict):
+    """One recipe. The smoothing is the one that certifies; all randomness follows from the seed."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
+    dataset: Literal["modelnet40", "modelnet10", "shapenetpart"] = "modelnet40"
+    points: int = Field(default=64, ge=2, le=4096)
+    architecture: str = "pointnet"
+    options: dict[str, Any] = Field(default_factory=dict)
+    smoothing: dict[str, Any]
+    augment: Augment = Augment()
+    consistency: Consistency = Consistency()
+    epochs: int = Field(ge=1)
+    warmup: int = Field(default=3, ge=0, description="epochs of linear warm-up before the cosine")
+    batch: int = Field(default=128, ge=2)
+    learning_rate: float = Field(default=2e-3, gt=0)
+    weight_decay: float = Field(default=1e-2, ge=0)
+    label_smoothing: float = Field(default=0.0, ge=0, lt=1)
+    ema: float = Field(default=0.998, ge=0, lt=1, description="decay of the weight average per step")
+    views: int = Field(default=8, ge=1, le=64, description="farthest-point samples per object to choose from")
+    hold_out: int = Field(default=10, ge=0, description="every k-th object of train is kept aside; 0: none")
+    measure_every: int = Field(
+        default=10, ge=1, description="epochs between measurements on the held-aside part"
+    )
+    votes: int = Field(default=250, ge=1, description="noise draws per object in the last measurement")
+    initial: str | None = Field(default=None, description="a checkpoint whose weights to start from")
+    seed: int = 0
+
+    @field_validator("smoothing")
+    @classmethod
+    def _has_kind(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if "kind" not in value:
+            raise ValueError('say which kind: "parameter", "coordinate" or "group"')
+        return value
+
+
+def load_config(path: str | Path) -> TrainConfig:
+    """Read a recipe, or raise InvalidFile with one line that says what is wrong in it."""
+    path = Path(path)
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidFile(f"{path} is not a TOML file: {error}") from error
+    return parse_config(values, str(path))
+
+
+def parse_config(values: dict[str, Any], source: str) -> TrainConfig:
+    """A recipe from a table of values; `source` is named in the error."""
+    try:
+        return TrainConfig.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InvalidFile(f"{source}: {where}: {first['msg']}") from error

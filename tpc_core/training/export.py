@@ -1,0 +1,51 @@
+"""From a finished run to a checkpoint: weights rounded to float16, and the card that describes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from torch import Tensor
+
+from tpc_core.models.architectures import task_of
+from tpc_core.models.card import ModelCard
+from tpc_core.models.store import encode_weights
+from tpc_core.training.config import TrainConfig
+from tpc_core.training.state import write_atomically
+
+
+def export(
+    tensors: dict[str, Tensor],
+    config: TrainConfig,
+    classes: list[str],
+    objects: int,
+    held_aside: dict[str, float] | None,
+    folder: Path,
+) -> Path:
+    """Write NAME.safetensors and NAME.json; gives the path of the weights."""
+    data = encode_weights(tensors)
+    aside = f", every {config.hold_out}th object kept aside" if config.hold_out else ""
+    sigma = config.smoothing.get("sigma")
+    card = ModelCard(
+        name=config.name,
+        architecture=config.architecture,
+        options=config.options,
+        task=task_of(config.architecture),
+        classes=classes,
+        num_points=config.points,
+        smoothing=config.smoothing,
+        sigma=sigma if sigma is None or isinstance(sigma, list) else [sigma],
+        dataset=config.dataset,
+        data=f"{config.dataset} train split, {objects} objects{aside}",
+        seed=config.seed,
+        recipe=config.model_dump(),
+        parameters=sum(t.numel() for t in tensors.values() if t.is_floating_point()),
+        sha256=hashlib.sha256(data).hexdigest(),
+        held_aside=held_aside,
+    )
+    weights = folder / f"{config.name}.safetensors"
+    write_atomically(weights, data)
+    text = json.dumps(card.model_dump(), indent=1)
+    write_atomically(weights.with_suffix(".json"), f"{text}\n".encode())
+    return weights

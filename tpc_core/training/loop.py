@@ -1,0 +1,192 @@
+"""The training loop: each epoch ends in a state from which the next can be repeated exactly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from tpc_core.data import open_dataset
+from tpc_core.errors import InvalidFile
+from tpc_core.models.architectures import build, task_of
+from tpc_core.models.folded import fast_path
+from tpc_core.models.store import encode_weights, load_model, load_weights
+from tpc_core.smoothing import Smoothing, TorchNoise, smoothing_from_json
+from tpc_core.training.augment import augmented
+from tpc_core.training.clouds import Clouds, Split, split_clouds
+from tpc_core.training.config import TrainConfig
+from tpc_core.training.export import export
+from tpc_core.training.journal import Journal
+from tpc_core.training.losses import correct_share, smoothed_loss
+from tpc_core.training.measure import measured
+from tpc_core.training.schedule import WeightAverage, learning_rate
+from tpc_core.training.state import load_state, save_state
+
+PARTS = 50
+"""The part labels of ShapeNet part, over all of its categories."""
+
+QUICK_VOTES = 16
+
+
+@dataclass(frozen=True)
+class TrainResult:
+    """Where the checkpoint went and what it reached on the held-aside part."""
+
+    weights: Path
+    epochs: int
+    held_aside: dict[str, float] | None
+
+
+class Run:
+    """A training run in memory: the network, its optimiser, its weight average and its random state."""
+
+    def __init__(self, config: TrainConfig, classes: int) -> None:
+        torch.manual_seed(config.seed)
+        self.config = config
+        self.smoothing: Smoothing = smoothing_from_json(config.smoothing)
+        self.module: nn.Module = build(config.architecture, classes=classes, **config.options)
+        if config.initial is not None:
+            self.module.load_state_dict(load_model(config.initial).module.state_dict())
+        self.optimiser = torch.optim.AdamW(_weight_groups(self.module, config.weight_decay), fused=True)
+        self.average = WeightAverage(self.module, config.ema)
+        self.generator = torch.Generator().manual_seed(config.seed)
+        self.epoch = 0
+        self.step = 0
+
+    def state(self, journal: Journal) -> dict[str, Any]:
+        """Everything that the next epoch depends on."""
+        return {
+            "config": self.config.model_dump_json(),
+            "module": self.module.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "average": self.average.values,
+            "generator": self.generator.get_state(),
+            "dropout": torch.get_rng_state(),
+            "epoch": self.epoch,
+            "step": self.step,
+            "log": journal.lines,
+        }
+
+    def restore(self, state: dict[str, Any], journal: Journal) -> None:
+        """Continue where a saved state ended; refuses the state of another recipe."""
+        if state.get("config") != self.config.model_dump_json():
+            raise InvalidFile(
+                f"the saved run of {self.config.name} used another recipe; start it again without --resume"
+            )
+        self.module.load_state_dict(state["module"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.average.values = state["average"]
+        self.generator.set_state(state["generator"])
+        torch.set_rng_state(state["dropout"])
+        self.epoch, self.step = state["epoch"], state["step"]
+        journal.lines = state["log"]
+
+    def train_epoch(self, clouds: Clouds, on_step: Callable[[float], None]) -> dict[str, float]:
+        """Show every object once, with fresh noise; gives the mean loss and share of right answers."""
+        config = self.config
+        self.module.train()
+        order = torch.randperm(len(clouds), generator=self.generator)
+        views = torch.randint(clouds.points.shape[1], (len(clouds),), generator=self.generator)
+        # The last, smaller batch is left out: BatchNorm dislikes it, and the order is new in every epoch.
+        batches = max(1, len(clouds) // config.batch)
+        losses, rights = torch.zeros(batches), torch.zeros(batches)
+        rate = 0.0
+        for index in range(batches):
+            chosen = order[index * config.batch : (index + 1) * config.batch]
+            rate = learning_rate(self.step, batches, config.epochs, config.warmup, config.learning_rate)
+            loss, right = self._train_step(*clouds.pick(chosen, views[chosen]), rate)
+            losses[index], rights[index] = loss, right
+            on_step(float(loss))
+        self.epoch += 1
+        return {"loss": float(losses.mean()), "train": 100 * float(rights.mean()), "rate": rate}
+
+    def _train_step(self, points: Tensor, targets: Tensor, rate: float) -> tuple[Tensor, Tensor]:
+        config = self.config
+        points = augmented(points, config.augment, self.generator)
+        noisy = self.smoothing.perturb(
+            points.repeat(config.consistency.noises, 1, 1), TorchNoise(self.generator)
+        )
+        logits: Tensor = self.module(noisy)
+        logits, targets = logits.flatten(0, -2), targets.flatten()
+        loss = smoothed_loss(logits, targets, config.consistency, config.label_smoothing)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimiser.step()
+        self.step += 1
+        self.average.update(self.module, self.step)
+        return loss.detach(), correct_share(logits.detach(), targets, config.consistency.noises)
+
+    def shipped(self) -> nn.Module:
+        """The network as its checkpoint will hold it: averaged weights, rounded to float16."""
+        classes = self.average.values[_last_bias(self.average.values)].shape[0]
+        module = build(self.config.architecture, classes=classes, **self.config.options)
+        load_weights(module, encode_weights(self.average.values), self.config.name)
+        return module.eval()
+
+
+def train(
+    config: TrainConfig,
+    *,
+    runs: Path = Path("runs"),
+    checkpoints: Path = Path("checkpoints"),
+    resume: bool = False,
+    tensorboard: bool = False,
+    progress: bool = True,
+    split: Split | None = None,
+) -> TrainResult:
+    """Train one recipe to the end and export its checkpoint; `resume` continues a run that was cut short."""
+    split = split if split is not None else open_dataset(config.dataset, "train")
+    seen, aside = split_clouds(split, config, runs / "cache")
+    names = (
+        [f"part {i}" for i in range(PARTS)]
+        if task_of(config.architecture) == "segmentation"
+        else split.classes
+    )
+    run, journal = Run(config, len(names)), Journal(runs / config.name, tensorboard)
+    saved = runs / config.name / "state.pt"
+    if resume and saved.exists():
+        run.restore(load_state(saved), journal)
+    steps = max(1, len(seen) // config.batch)
+    with tqdm(
+        total=config.epochs * steps,
+        initial=run.epoch * steps,
+        desc=config.name,
+        disable=not progress,
+        mininterval=5.0,
+    ) as bar:
+        while run.epoch < config.epochs:
+            started = time.monotonic()
+            line = run.train_epoch(seen, lambda loss: _advance(bar, loss))
+            if run.epoch % config.measure_every == 0 and run.epoch < config.epochs and len(aside):
+                line |= measured(fast_path(run.shipped()), aside, run.smoothing, QUICK_VOTES, config.seed)
+            journal.add({"epoch": run.epoch, **line, "seconds": round(time.monotonic() - started, 2)})
+            save_state(saved, run.state(journal))
+    figures = None
+    if len(aside):
+        figures = measured(fast_path(run.shipped()), aside, run.smoothing, config.votes, config.seed)
+    weights = export(run.average.values, config, names, len(seen), figures, checkpoints)
+    return TrainResult(weights, run.epoch, figures)
+
+
+def _advance(bar: Any, loss: float) -> None:
+    bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
+    bar.update()
+
+
+def _weight_groups(module: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """Weight decay for matrices only: shrinking biases and BatchNorm scales does not regularise."""
+    matrices = [p for p in module.parameters() if p.ndim > 1]
+    vectors = [p for p in module.parameters() if p.ndim <= 1]
+    return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+
+
+def _last_bias(values: dict[str, Tensor]) -> str:
+    return next(name for name in reversed(values) if name.endswith("output.bias"))
