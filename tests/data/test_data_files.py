@@ -229,6 +229,14 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
         load_object(str(path))
 
 
+def test_an_npy_header_that_is_not_python_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "odd.npy"
+    np.save(path, np.zeros((20, 3)))
+    path.write_bytes(path.read_bytes().replace(b"'shape': (20, 3)", b"'shape': ((20, 3"))
+    with pytest.raises(InvalidFile, match="not a NumPy array"):
+        load_object(str(path))
+
+
 def test_an_npy_header_that_promises_terabytes_is_refused(tmp_path: Path) -> None:
     stream = io.BytesIO()
     np.lib.format.write_array_header_1_0(

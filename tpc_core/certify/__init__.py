@@ -58,6 +58,8 @@ class Options:
     """Votes of a single-probability certificate in one stage; None takes the default schedule."""
     resolution: int | None = None
     """M of the paper's grid; None takes the smallest that can certify."""
+    patience: int = 300_000
+    """Give a region up when one cell of it alone would need more votes than this, by the most hopeful reading."""
     complete: bool = False
     """Go on after a cell failed, to fill the whole map."""
     batch_size: int | None = None
@@ -107,8 +109,12 @@ def certify_events(
     *,
     cancelled: Callable[[], bool] = lambda: False,
     resume: Certificate | None = None,
+    voter: Voter | None = None,
 ) -> Iterator[Event]:
-    """The same as `certify`, as a stream of events that ends with Done. Bad input is refused at once."""
+    """The same as `certify`, as a stream of events that ends with Done. Bad input is refused at once.
+
+    `voter` may bring votes that were counted before, for another radius of the same cloud.
+    """
     if isinstance(transform, str):
         transform = parse_transform(transform)
     radii = _radii(transform, radius, options)
@@ -122,7 +128,10 @@ def certify_events(
                 f"take a segmentation model smoothed by {transform.name}"
             )
     monitor = _monitor(strategy, options, model.task)
-    voter = Voter(model, smoothing, seed=options.seed, device=resolve_device(options.device))
+    if voter is None:
+        voter = Voter(model, smoothing, seed=options.seed, device=resolve_device(options.device))
+    elif (voter.seed, voter.smoothing) != (options.seed, smoothing):
+        raise InvalidValue("the voter was made for another seed or another smoothing than these options")
     run = Run(
         voter=voter,
         cloud=cloud,
@@ -135,6 +144,7 @@ def certify_events(
         control=Control(options.budget, cancelled),
         batch_size=_batch_size(options, len(cloud)),
         complete=options.complete,
+        patience=options.patience,
     )
     if resume is not None:
         run.memory = remembered_readings(resume, run, model)
@@ -192,7 +202,7 @@ def _radii(transform: Transform, radius: RadiusInput | None, options: Options) -
 def _monitor(strategy: Strategy, options: Options, task: str) -> Monitor:
     """The stages, fixed before the first vote."""
     if strategy.kind == "cover":
-        sizes = geometric_stages(2 * BLOCK, 16_384)
+        sizes = geometric_stages(3 * BLOCK, 24_000, factor=3)
     elif options.single_samples is not None:
         sizes = StagedMonitor((options.single_samples,), (1.0,))
     elif options.protocol == "paper" or task == "segmentation":

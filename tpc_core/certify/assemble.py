@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tpc_core.certificate.schema import (
+    AttackRecord,
     Certificate,
     Claim,
     CloudRecord,
@@ -58,6 +59,12 @@ def describe_monitor(monitor: Monitor) -> Statistics:
     return Statistics(kind="anytime", sizes=list(monitor.sizes), shares=[1.0] * len(monitor.sizes))
 
 
+def refutation(transform: str, name: str, attack: AttackRecord) -> str:
+    """A proven attack as a person would say it."""
+    place = ", ".join(f"{key} {value:.3g}" for key, value in attack.edge.items())
+    return f"An attack by {transform} ({place}) turns {name} into {attack.winner}."
+
+
 def sentence(run: Run, prediction: Prediction | None, outcome: Outcome, radii: tuple[float, ...]) -> str:
     """The verdict as a person would say it."""
     confidence = f"{100 * (1 - run.alpha):.6g} % confidence"
@@ -69,12 +76,11 @@ def sentence(run: Run, prediction: Prediction | None, outcome: Outcome, radii: t
         passed, count = sum(outcome.evidence.certified), len(outcome.evidence.certified)
         every = "Every point" if passed == count else f"{passed} of {count} points"
         verb = "keeps" if passed == count else "keep"
-        return f"{every} {verb} its part under every {run.transform.name} within {within}, with {confidence} each."
+        return f"{every} {verb} its part under every {run.transform.noun} within {within}, with {confidence} each."
     name = prediction.name if prediction is not None else "its class"
     if outcome.verdict == "certified":
-        return f"Every {run.transform.name} within {within} keeps the class {name}, with {confidence}."
+        return f"Every {run.transform.noun} within {within} keeps the class {name}, with {confidence}."
     if outcome.verdict == "refuted" and outcome.attack is not None:
-        place = ", ".join(f"{key} {value:.3g}" for key, value in outcome.attack.edge.items())
-        return f"A {run.transform.name} of {place} turns {name} into {outcome.attack.winner}."
+        return refutation(run.transform.name, name, outcome.attack)
     why = outcome.reasons[0].message if outcome.reasons else "no reason was recorded"
-    return f"Undecided whether every {run.transform.name} within {within} keeps the class {name}: {why}."
+    return f"Undecided whether every {run.transform.noun} within {within} keeps the class {name}: {why}."

@@ -108,7 +108,7 @@ def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
     tree = build_tree(run)
     if tree.region.dim > _LARGEST_DIMENSION and not tree.root().tested:
         return _too_many(run, tree)
-    levels = PathLevels.halving(tree.ranks)
+    levels = PathLevels.falling(tree.ranks)
     prices = PriceList(run.monitor, levels, run.alpha, tree.region.dim)
     search = _Search(run, prediction.index, tree, levels, prices)
     guesses = None
@@ -251,7 +251,7 @@ def _choose(search: _Search, cell: Cell, tally: Tally, *, last: bool) -> str:
         stay = prices.stay(p, cell.reach, cell.rank, tally.n)
         split = prices.split(p, cell.reach, cell.rank)
         if min(stay, split) < math.inf:
-            if not run.afford(min(stay, split)) and not run.afford(prices.cell(hope, cell.reach, cell.rank)):
+            if min(prices.stay(hope, cell.reach, cell.rank, tally.n), split, stay) > run.patience:
                 return "fail"
             if p == guess:
                 return "more" if stay <= split else "split"
@@ -267,12 +267,12 @@ def _why(search: _Search, cell: Cell, tally: Tally) -> Reason:
     inside = bool(search.tree.region.contains(cell.centre[None])[0])
     if upper_bound(tally.n_a, tally.n, 1e-3) < 0.5 and inside:
         return Reason(code="wrong-class", message=f"at {edge} the class gets only {estimate:.1%} of the votes")
-    hope = upper_bound(tally.n_a, tally.n, 0.01)
-    cost = search.prices.cell(hope, cell.reach, cell.rank)
-    if math.isfinite(cost) and not run.afford(cost):
+    cost = search.prices.cell(upper_bound(tally.n_a, tally.n, 0.01), cell.reach, cell.rank)
+    if math.isfinite(cost):
         return Reason(
-            code="budget",
-            message=f"at {edge} p_A is about {estimate:.3f}; this part alone needs about {cost:,.0f} more samples",
+            code="not-confident",
+            message=f"at {edge} p_A is about {estimate:.3f}: this part of the region alone would need at least "
+            f"{cost:,.0f} samples",
         )
     return Reason(
         code="not-confident",

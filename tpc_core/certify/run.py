@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 
@@ -44,6 +45,8 @@ class Run:
     control: Control
     batch_size: int
     complete: bool = False
+    patience: float = math.inf
+    """Votes that one cell may be expected to cost before it is given up."""
     memory: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     """Readings of an earlier run by cell: {path: {n: n_a}}; they are not cast again."""
 

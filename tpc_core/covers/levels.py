@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tpc_core.errors import InvalidValue
+from tpc_core.statistics import falling_shares
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,9 @@ class PathLevels:
             raise InvalidValue("path levels must be positive and add up to at most 1")
 
     @staticmethod
-    def halving(ranks: int) -> PathLevels:
-        """1/2, 1/4, ...: most cells pass at their first rank, so it gets the most."""
-        shares = [0.5 ** (rank + 1) for rank in range(ranks)]
-        shares[-1] *= 2
-        return PathLevels(tuple(shares))
+    def falling(ranks: int) -> PathLevels:
+        """Most cells pass at their first rank, so it gets the most."""
+        return PathLevels(falling_shares(ranks))
 
     def level(self, rank: int, alpha: float) -> float:
         """The error level of a cell of this rank."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -52,8 +53,9 @@ class Model:
 
     @property
     def digest(self) -> str:
-        """The sha256 of the weights file."""
-        return self.card.sha256
+        """What identifies the function h: the sha256 of the weights together with the architecture."""
+        described = json.dumps([self.card.architecture, self.card.options, self.card.sha256], sort_keys=True)
+        return hashlib.sha256(described.encode()).hexdigest()
 
     @cached_property
     def smoothing(self) -> Smoothing:

@@ -9,7 +9,13 @@ from tpc_core.statistics.binomial import (
     upper_bound,
 )
 from tpc_core.statistics.sequence import BetaPrior, anytime_lower_bound
-from tpc_core.statistics.stages import AnytimeMonitor, Monitor, StagedMonitor, geometric_stages
+from tpc_core.statistics.stages import (
+    AnytimeMonitor,
+    Monitor,
+    StagedMonitor,
+    falling_shares,
+    geometric_stages,
+)
 from tpc_core.statistics.top_class import top_class_p_value
 
 __all__ = [
@@ -19,6 +25,7 @@ __all__ = [
     "StagedMonitor",
     "anytime_lower_bound",
     "check_alpha",
+    "falling_shares",
     "geometric_stages",
     "lower_bound",
     "samples_to_reach",

@@ -96,13 +96,17 @@ class AnytimeMonitor(Monitor):
 
 
 def geometric_stages(first: int, largest: int, factor: int = 4) -> StagedMonitor:
-    """Stages first, factor * first, ... up to `largest`, with shares that halve from stage to stage.
-
-    Halving favours the small stages that decide most cells; the last share is doubled so that all add to one.
-    """
+    """Stages first, factor * first, ... up to `largest`, with shares 1, 1/4, 1/9, ... of a whole."""
     sizes = [first]
     while sizes[-1] * factor <= largest:
         sizes.append(sizes[-1] * factor)
-    shares = [0.5 ** (i + 1) for i in range(len(sizes))]
-    shares[-1] *= 2
-    return StagedMonitor(tuple(sizes), tuple(shares))
+    return StagedMonitor(tuple(sizes), falling_shares(len(sizes)))
+
+
+def falling_shares(count: int) -> tuple[float, ...]:
+    """Shares that fall as inverse squares and add up to one.
+
+    The first is tested most often, so it gets the most; the last still gets enough to be of use.
+    """
+    weights = [1 / (i + 1) ** 2 for i in range(count)]
+    return tuple(w / sum(weights) * (1 - 1e-12) for w in weights)

@@ -97,6 +97,11 @@ class Transform(ABC):
         """The one name of this transform: in the CLI, in URLs, in JSON and in tests."""
 
     @property
+    def noun(self) -> str:
+        """What one attack is called in a sentence."""
+        return self.name
+
+    @property
     @abstractmethod
     def parameters(self) -> tuple[Parameter, ...]:
         """The numbers that a person sets to pick one member of the family."""

@@ -28,6 +28,10 @@ class CoordinateNoise(Transform):
         return self.norm
 
     @property
+    def noun(self) -> str:
+        return f"{self.norm} perturbation"
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
         largest = 10.0 if self.norm == "l2" else 1.0
         return (Parameter(self.norm, "", 0.0, largest / 5, 0.01, largest),)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tpc_core.data.files.load import FORMATS, load_file, read_geometry
+from tpc_core.data.files.load import FORMATS, load_file, load_file_points, read_geometry
 
-__all__ = ["FORMATS", "load_file", "read_geometry"]
+__all__ = ["FORMATS", "load_file", "load_file_points", "read_geometry"]

@@ -14,7 +14,7 @@ from tpc_core.data.files.pcd import parse_pcd
 from tpc_core.data.files.with_trimesh import parse_glb, parse_obj, parse_ply, parse_stl
 from tpc_core.data.files.xyz import parse_xyz
 from tpc_core.data.geometry import Geometry, as_trimesh, checked_geometry, ordered_points
-from tpc_core.data.shape import Shape
+from tpc_core.data.shape import OrderedPoints, Shape
 from tpc_core.errors import InvalidFile
 
 FORMATS: dict[str, Callable[[bytes, str], Geometry]] = {
@@ -35,10 +35,19 @@ def load_file(path: Path) -> Shape:
     """The shape in a single file, taken to be z-up (GLB, which is y-up by definition, is turned)."""
     content = read_bytes(path)
     geometry = read_geometry(content, path.name)
-    ordered = cached_points(
-        (hashlib.sha256(content).hexdigest(), path.suffix.lower()), lambda: ordered_points(geometry)[0]
-    )
+    ordered = _cached(content, path, lambda: geometry)
     return Shape(name=path.stem, label=None, mesh=as_trimesh(geometry), ordered=ordered)
+
+
+def load_file_points(path: Path) -> OrderedPoints:
+    """Only the points of a file; a file seen before is hashed, but not parsed again."""
+    content = read_bytes(path)
+    return _cached(content, path, lambda: read_geometry(content, path.name))
+
+
+def _cached(content: bytes, path: Path, geometry: Callable[[], Geometry]) -> OrderedPoints:
+    key = (hashlib.sha256(content).hexdigest(), path.suffix.lower())
+    return cached_points(key, lambda: ordered_points(geometry())[0])
 
 
 def read_geometry(content: bytes, name: str) -> Geometry:

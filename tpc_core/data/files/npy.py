@@ -21,7 +21,7 @@ def parse_npy(content: bytes, name: str) -> Geometry:
             (2, 0): np.lib.format.read_array_header_2_0,
         }[version]
         shape, _, dtype = read_header(stream)
-    except (ValueError, KeyError, EOFError) as error:
+    except Exception as error:  # numpy reads the header with Python's tokenizer, which has errors of its own
         raise InvalidFile(f"{name} is not a NumPy array file") from error
     if dtype.kind not in "fiu":
         raise InvalidFile(f"{name} holds {dtype}, not numbers")

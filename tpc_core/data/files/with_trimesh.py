@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 import warnings
 
@@ -13,6 +14,9 @@ from tpc_core.data.files.glb import check_glb
 from tpc_core.data.geometry import Geometry
 from tpc_core.data.limits import MAX_FACES, MAX_VERTICES
 from tpc_core.errors import InvalidFile
+
+# What trimesh logs about a broken file would reach the terminal beside our own sentence about it.
+logging.getLogger("trimesh").addHandler(logging.NullHandler())
 
 _PLY_COUNT = re.compile(rb"^element[ \t]+(vertex|face)[ \t]+(\d{1,18})[ \t]*\r?$", re.MULTILINE)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 import h5py
@@ -85,10 +87,15 @@ def _listed(root: Path, lists: list[Path]) -> list[Path]:
     return [inside(root, PurePosixPath(line).name) for listing in lists for line in read_lines(listing)]
 
 
-def _opened(path: Path) -> h5py.File:
+@contextmanager
+def _opened(path: Path) -> Iterator[h5py.File]:
+    """The file, open for reading; whatever hdf5 stumbles over inside becomes an InvalidFile."""
     try:
-        return h5py.File(path, "r")
-    except OSError as error:
+        with h5py.File(path, "r") as file:
+            yield file
+    except InvalidFile:
+        raise
+    except Exception as error:  # damaged internals surface as OSError, RuntimeError, KeyError and more
         raise InvalidFile(f"{path.name} is not a readable hdf5 file") from error
 
 
@@ -105,10 +112,7 @@ def _array(file: h5py.File, key: str, path: Path, kinds: str, ndim: int | None) 
         raise InvalidFile(f"{path.name}: the array {key!r} is {stored.dtype} of shape {stored.shape}")
     if stored.size * stored.dtype.itemsize > MAX_PACKED_BYTES:
         raise InvalidFile(f"{path.name}: the array {key!r} is larger than {MAX_PACKED_BYTES:,} bytes")
-    try:
-        return np.asarray(stored[()])
-    except OSError as error:
-        raise InvalidFile(f"{path.name}: the array {key!r} is damaged") from error
+    return np.asarray(stored[()])
 
 
 def _check_sizes(

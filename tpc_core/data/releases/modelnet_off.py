@@ -1,9 +1,9 @@
 """ModelNet40 or ModelNet10 as Princeton ships it: <class>/<train|test>/<class>_0001.off, z-up meshes.
 
-Up agrees with the other releases, but the heading about z does not: against modelnet40_normal_resampled, of 25
-objects with a clear front, 17 are half a turn off, 2 a quarter, 6 agree. No single turn mends that (a PointNet
-trained on the packed clouds gets 57 of 80 meshes right as they are and 58 turned by half), so they stay as
-they are: train and test on the same release.
+Up agrees with the other releases, the heading about z does not: of 25 objects with a clear front, 17 stand
+half a turn off the packed clouds, 2 a quarter, 6 agree. No single turn mends that (a PointNet trained on the
+packed clouds gets 57 of 80 meshes right as they are and 58 turned by half), so they are left as they are:
+train and test on the same release.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import trimesh
 
-from tpc_core.data.files import load_file
+from tpc_core.data.files import load_file, load_file_points
 from tpc_core.data.names import MODELNET40_CLASSES
 from tpc_core.data.roots import inside
 from tpc_core.data.shape import OrderedPoints
@@ -39,7 +39,7 @@ class ModelNetOff:
 
     def ordered(self, index: int) -> OrderedPoints:
         """Points sampled on the mesh by area, in farthest-point order; cached on disk."""
-        return load_file(inside(self._root, self._files[index])).ordered
+        return load_file_points(inside(self._root, self._files[index]))
 
     def mesh(self, index: int) -> trimesh.Trimesh | None:
         """The mesh itself, inside the unit ball."""

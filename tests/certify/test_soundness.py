@@ -1,0 +1,258 @@
+"""A false claim is certified in at most a fraction alpha of all runs, whatever the certifier.
+
+Every classifier here truly fails at a point of the claimed region, by a hair: the hardest case. Votes are drawn
+from the true probabilities; stages, covers, levels and verdicts are the real ones.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.classifiers import (
+    BallAround,
+    Gap,
+    PointSectors,
+    Sectors,
+    Toy,
+    at_most,
+    broken_at,
+    exceeds,
+    marked_cloud,
+    parameter_model,
+    simulated_votes,
+    small_cloud,
+)
+from tpc_core.certificate import Certificate
+from tpc_core.certificate.schema import PointEvidence
+from tpc_core.certify import Budget, Options, certify
+from tpc_core.cloud import Cloud
+from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing
+from tpc_core.statistics import StagedMonitor
+from tpc_core.statistics.linear_shift import required_p_a
+from tpc_core.transforms import Rotation
+
+ALPHA = 0.1
+RUNS = 2_000
+SMALL = small_cloud()
+
+
+@dataclass(frozen=True)
+class FalseClaim:
+    """A claim that does not hold: the model fails somewhere within the radius."""
+
+    model: Toy
+    cloud: Cloud
+    transform: str
+    radius: float | str
+    options: Options = Options(alpha=ALPHA)
+
+    def run(self, seed: int) -> Certificate:
+        return certify(self.model, self.cloud, self.transform, self.radius, replace(self.options, seed=seed))
+
+    def false_certificates(self, runs: int = RUNS) -> int:
+        with simulated_votes():
+            return sum(self.run(seed).verdict == "certified" for seed in range(runs))
+
+
+def _parameter(transform: str, sigma: list[float], radius: float | str, corner: list[float]) -> FalseClaim:
+    """The half-space whose border touches the region's worst corner from inside, orthogonally to it."""
+    model = parameter_model(transform, sigma, [1.0] * len(corner), 0.0)
+    assert isinstance(model.smoothing, ParameterSmoothing)
+    z = np.asarray(corner)
+    normal = z / np.asarray(model.smoothing.scale) ** 2
+    threshold = float(normal @ z) * (1 - 1e-9)
+    return FalseClaim(
+        parameter_model(transform, sigma, normal.tolist(), threshold), marked_cloud(transform), transform, radius
+    )
+
+
+def _norm(norm: str, radius: float) -> FalseClaim:
+    sigma = 0.2
+    normal = np.sign(np.random.default_rng(0).normal(size=(6, 3))) / math.sqrt(18)
+    length = radius * (math.sqrt(18) if norm == "linf" else 1.0)
+    base = broken_at(SMALL, "z-taper", [0.3], sigma)
+    start = float((SMALL.points.double().numpy() * normal).sum())
+    return FalseClaim(replace(base, normal=normal, threshold=start + length * (1 - 1e-6)), SMALL, norm, radius)
+
+
+def _linear() -> FalseClaim:
+    """p_A is exactly what the theorem asks for, minus a hair: the claim may fail, so it must not pass."""
+    sigma, radius = 0.2, 0.2
+    from scipy import special
+
+    threshold = sigma * float(special.ndtri(required_p_a(sigma, radius))) - 1e-9
+    return FalseClaim(
+        parameter_model("linear", [sigma], [1.0] + [0.0] * 8, threshold), marked_cloud("linear"), "linear", radius
+    )
+
+
+def _gap(radius: float, resolution: int) -> FalseClaim:
+    """A failure in the middle between two points of the paper's grid for z-taper."""
+    sigma = 0.3
+    points = SMALL.points.double().numpy()
+    direction = points * points[:, 2:] * [1, 1, 0]
+    length = float(np.linalg.norm(direction))
+    start = float((points * direction).sum()) / length
+    middle = start + length * radius / resolution
+    half = 0.6745 * sigma * 1.001
+    model = Gap(CoordinateSmoothing(sigma), normal=direction / length, low=middle - half, high=middle + half)
+    options = Options(alpha=ALPHA, protocol="paper", resolution=resolution)
+    return FalseClaim(model, SMALL, "z-taper", radius, options)
+
+
+def _ball() -> FalseClaim:
+    """A ball around the cloud that a taper of 0.3 leaves by a hair."""
+    sigma, start = 0.1, SMALL.points.double()
+    moved = broken_at(SMALL, "z-taper", [0.3], sigma)
+    far = torch.tensor([0.3], dtype=torch.float64)
+    from tpc_core.transforms import Taper
+
+    reached = Taper().apply(start, far).float()
+    model = BallAround(CoordinateSmoothing(sigma), centre=start.numpy(), size=0.1)
+    sizes = np.linspace(0.1, 2.0, 4000)
+    inside = [replace(model, size=s).probabilities(reached, moved.smoothing)[0] for s in sizes]
+    size = float(sizes[np.searchsorted(inside, 0.5) - 1])
+    return FalseClaim(replace(model, size=size), SMALL, "z-taper", 0.3)
+
+
+FEW = Budget(samples=12_000)
+TURN = (0.05, 0.03, 0.06)
+FALSE_CLAIMS: dict[str, Callable[[], FalseClaim]] = {
+    "parameter z-rotation": lambda: _parameter("z-rotation", [15], 20, [math.radians(20)]),
+    "parameter z-twist": lambda: _parameter("z-twist", [25], 20, [math.radians(-20)]),
+    "parameter z-shear": lambda: _parameter("z-shear", [0.1], 0.1, [0.06, 0.08]),
+    "parameter twist and rotation": lambda: _parameter(
+        "z-twist+z-rotation", [20, 10], "twist=15,rotation=8", [math.radians(15), math.radians(-8)]
+    ),
+    "linear": _linear,
+    "l2": lambda: _norm("l2", 0.25),
+    "linf": lambda: _norm("linf", 0.05),
+    "group z-rotation": lambda: FalseClaim(
+        Sectors(GroupSmoothing("z-rotation"), shares=(0.4999, 0.5001)), SMALL, "z-rotation", 180
+    ),
+    "group so3": lambda: FalseClaim(
+        Sectors(GroupSmoothing("so3"), ("a", "b", "c"), shares=(0.3999, 0.4001, 0.2)), SMALL, "general-rotation", 90
+    ),
+    "cover z-taper, one cell": lambda: FalseClaim(broken_at(SMALL, "z-taper", [0.2], 0.2), SMALL, "z-taper", 0.2),
+    "cover z-taper, a ball": _ball,
+    "cover z-taper, a tree": lambda: FalseClaim(
+        broken_at(SMALL, "z-taper", [0.9], 0.25), SMALL, "z-taper", 0.9,
+    ),
+    "cover z-taper and z-rotation": lambda: FalseClaim(
+        broken_at(SMALL, "z-taper+z-rotation", [0.2, 0.1], 0.2), SMALL, "z-taper+z-rotation",
+        f"taper=0.2,rotation={math.degrees(0.1)}",
+    ),
+    "cover general rotation": lambda: FalseClaim(
+        broken_at(SMALL, "general-rotation", TURN, 0.1), SMALL, "general-rotation",
+        math.degrees(float(np.linalg.norm(TURN))) * (1 + 1e-9),
+    ),
+    "cover zyx rotation": lambda: FalseClaim(
+        broken_at(SMALL, "zyx-rotation", [0.06, -0.06, 0.06], 0.12), SMALL, "zyx-rotation", math.degrees(0.06),
+    ),
+}  # fmt: skip
+
+WIDE = ("cover zyx rotation", "cover z-taper, a ball")
+"""Claims whose many cells make a run long and a false certificate all but impossible."""
+
+
+@pytest.mark.parametrize("statistics", ["staged", "anytime"])
+@pytest.mark.parametrize("claim", FALSE_CLAIMS)
+def test_false_claims_are_rarely_certified(claim: str, statistics: str) -> None:
+    made = FALSE_CLAIMS[claim]()
+    budget = FEW if claim.startswith("cover") else Budget(samples=60_000)
+    case = replace(made, options=replace(made.options, statistics=statistics, budget=budget))
+    cover = claim.startswith("cover")
+    runs = 400 if cover and statistics == "anytime" else 800 if claim in WIDE else RUNS
+    assert at_most(case.false_certificates(runs), runs, ALPHA)
+
+
+@pytest.mark.parametrize("claim", ["parameter z-rotation", "l2", "group z-rotation"])
+def test_false_claims_are_rarely_certified_with_the_sample_of_the_paper(claim: str) -> None:
+    case = replace(FALSE_CLAIMS[claim](), options=Options(alpha=ALPHA, protocol="paper"))
+    assert at_most(case.false_certificates(), RUNS, ALPHA)
+
+
+def test_false_claims_are_rarely_certified_by_the_grid_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["tpc_core.certify.paper"], "SAMPLES", 400)
+    assert at_most(_gap(0.1, 4).false_certificates(), RUNS, ALPHA)
+
+
+@pytest.mark.parametrize(
+    ("transform", "z", "sigma", "root"),
+    [("z-taper", [0.45], 0.25, 0.9), ("general-rotation", [0.0, 0.08, 0.0], 0.2, 15)],
+)
+def test_the_largest_radius_is_rarely_too_large(transform: str, z: list[float], sigma: float, root: float) -> None:
+    model = broken_at(SMALL, transform, z, sigma)
+    truth = float(np.linalg.norm(z))
+    options = Options(alpha=ALPHA, largest=True, budget=Budget(samples=20_000))
+    runs, wrong = 500, 0
+    with simulated_votes():
+        for seed in range(runs):
+            found = certify(model, SMALL, transform, root, replace(options, seed=seed))
+            radius = next(iter(found.claim.radius.values()))
+            wrong += found.verdict == "certified" and (math.radians(radius) if "rot" in transform else radius) > truth
+    assert at_most(wrong, runs, ALPHA)
+
+
+@pytest.mark.parametrize("statistics", ["staged", "anytime"])
+def test_the_largest_additive_radius_is_rarely_too_large(statistics: str) -> None:
+    case = FALSE_CLAIMS["parameter z-rotation"]()
+    options = Options(
+        alpha=ALPHA, largest=True, statistics=statistics, budget=Budget(samples=5_000)  # type: ignore[arg-type]
+    )
+    wrong = 0
+    with simulated_votes():
+        for seed in range(RUNS):
+            found = certify(case.model, case.cloud, "z-rotation", None, replace(options, seed=seed))
+            wrong += found.verdict == "certified" and found.claim.radius["rotation"] > 20
+    assert at_most(wrong, RUNS, ALPHA)
+
+
+def test_false_claims_about_points_are_rarely_certified() -> None:
+    """Point by point at alpha, all together at alpha, and "the points that passed" at alpha with alpha / N each."""
+    sigma, radius, count = math.radians(15), math.radians(20), 8
+    angles = np.linspace(-0.5, 0.5, count)
+    points = np.stack([0.8 * np.cos(angles), 0.8 * np.sin(angles), np.linspace(-0.5, 0.5, count)], axis=1)
+    cloud = Cloud(torch.from_numpy(points.astype(np.float32)))
+    exact = torch.atan2(cloud.points[:, 1].double(), cloud.points[:, 0].double()).numpy()
+    thresholds = tuple((exact + radius * (1 - 1e-6)).tolist())
+    model = PointSectors(ParameterSmoothing(Rotation("z"), (sigma,)), thresholds=thresholds)
+    alone, jointly, together = np.zeros(count, dtype=int), 0, 0
+    with simulated_votes():
+        for seed in range(RUNS):
+            found = certify(model, cloud, "z-rotation", 20, Options(alpha=ALPHA, seed=seed))
+            assert isinstance(found.evidence, PointEvidence)
+            alone += found.evidence.certified
+            jointly += any(found.evidence.jointly_certified)
+            together += found.verdict == "certified"
+    assert all(at_most(int(wrong), RUNS, ALPHA) for wrong in alone)
+    assert at_most(jointly, RUNS, ALPHA)
+    assert at_most(together, RUNS, ALPHA)
+    assert alone.sum() > 0.05 * RUNS * count  # the test is not idle: it works near its level
+
+
+def test_the_simulation_would_notice_stages_that_all_spend_alpha(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StagedMonitor, "level", lambda self, stage, alpha: alpha)
+    assert exceeds(FALSE_CLAIMS["parameter z-rotation"]().false_certificates(), RUNS, ALPHA)
+
+
+def test_the_simulation_would_notice_a_reach_that_is_too_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tpc_core.covers.tree import CoverTree
+
+    honest = CoverTree._cell
+
+    def short(self: CoverTree, *args: object, **more: object) -> object:
+        cell = honest(self, *args, **more)  # type: ignore[arg-type]
+        return replace(cell, reach=0.9 * cell.reach)
+
+    monkeypatch.setattr(CoverTree, "_cell", short)
+    assert exceeds(FALSE_CLAIMS["cover z-taper, one cell"]().false_certificates(300), 300, ALPHA)
+
+

@@ -1,0 +1,36 @@
+"""`tpc report`: a page of evaluations, beside the paper's figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write; default: the first RUN."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+def report(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+    """Write report.md and report.html about RUNS: folders of `tpc evaluate`, finished or not."""
+    from tpc_core.evaluation.report import load_runs, write_report
+    from tpc_core.evaluation.summary import to_json
+
+    found = load_runs(runs)
+    written = write_report(found, out or runs[0])
+    if as_json:
+        evaluations = [to_json(figures) for figures in found.figures]
+        click.echo(
+            json.dumps(
+                {
+                    "files": [str(path) for path in written],
+                    "evaluations": evaluations,
+                    "no_checkpoint_yet": found.waiting,
+                }
+            )
+        )
+        return
+    click.echo(f"{len(found.figures)} evaluations; wrote {', '.join(str(path) for path in written[:2])}")

@@ -1,0 +1,144 @@
+"""The journal: an append-only file, one line per finished object; being killed at any moment does no harm."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from pydantic import ValidationError
+
+from tpc_core.errors import InvalidFile, InvalidValue
+from tpc_core.evaluation.records import ObjectRow
+from tpc_core.evaluation.settings import Settings, differences
+
+FORMAT = "tpc-journal/1"
+NAME = "journal.jsonl"
+
+
+class Journal:
+    """The open journal of one evaluation: what is done already, and a way to add to it."""
+
+    def __init__(self, folder: Path, settings: Settings, *, resume: bool) -> None:
+        self.path = folder / NAME
+        self.settings = settings
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("ab")
+        except OSError as error:
+            raise InvalidFile(f"cannot write {self.path}: {error.strerror or error}") from error
+        try:
+            _lock(self._file, self.path)
+            before, self.rows, length = _read(self.path)
+            check_same(self.path, before, settings, resume=resume)
+            # What follows the last whole line was torn off by a crash; it is cut away before going on.
+            self._file.truncate(length)
+            if before is None:
+                self._write(json.dumps({"format": FORMAT, "settings": settings.model_dump(mode="json")}))
+                _sync_folder(folder)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def append(self, row: ObjectRow) -> None:
+        """Add a finished object; when this returns, the line is on disk."""
+        self._write(row.model_dump_json(exclude_none=True))
+        self.rows[row.index] = row
+
+    def _write(self, line: str) -> None:
+        self._file.write(f"{line}\n".encode())
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def check_same(path: Path, before: Settings | None, now: Settings, *, resume: bool) -> None:
+    """Refuse to mix two evaluations in one journal, and say what differs."""
+    if before is None:
+        return
+    if not resume:
+        raise InvalidValue(
+            f"{path.parent} holds an evaluation already; add --resume, or choose another --out"
+        )
+    changed = differences(before, now)
+    if changed:
+        raise InvalidValue(
+            f"cannot resume {path.parent}: the settings changed ({'; '.join(changed)}); "
+            "restore them, or choose another --out"
+        )
+
+
+def read_journal(folder: Path) -> tuple[Settings, dict[int, ObjectRow]]:
+    """The settings and the finished objects of an evaluation, finished or not."""
+    path = folder / NAME
+    settings, rows, _ = _read(path)
+    if settings is None:
+        raise InvalidFile(f"{path} holds no settings; it was cut off before its first line")
+    return settings, rows
+
+
+def _read(path: Path) -> tuple[Settings | None, dict[int, ObjectRow], int]:
+    """Settings, objects, and the length in bytes of the whole lines."""
+    rows: dict[int, ObjectRow] = {}
+    settings: Settings | None = None
+    length = 0
+    for number, line in _whole_lines(path):
+        try:
+            if number == 1:
+                header = json.loads(line)
+                if not isinstance(header, dict) or header.get("format") != FORMAT:
+                    raise InvalidFile(f"{path} is not a {FORMAT} file")
+                settings = Settings.model_validate(header.get("settings"))
+            else:
+                row = ObjectRow.model_validate_json(line)
+                rows[row.index] = row
+        except ValueError as error:
+            if isinstance(error, InvalidFile):
+                raise
+            raise InvalidFile(f"{path}, line {number}: {_reason(error)}") from None
+        length += len(line) + 1
+    return settings, rows, length
+
+
+def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that end with a newline; a torn last one is left out."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error
+    return enumerate(content.split(b"\n")[:-1], start=1)
+
+
+def _reason(error: ValueError) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(str(piece) for piece in first['loc']) or 'the line'}: {first['msg']}"
+    return str(error)
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Two runs must not write one journal; the lock goes with the process, however it ends."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise InvalidValue(f"another evaluation is writing {path} at this moment; wait for it") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new file's name itself survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,55 @@
+"""A plan: several evaluations in one TOML file, such as all the tables of the paper."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from tpc_core.errors import InvalidFile
+from tpc_core.evaluation.settings import Request
+from tpc_core.models.store import CHECKPOINTS
+
+
+def load_plan(path: Path, overrides: dict[str, Any] | None = None) -> list[Request]:
+    """The evaluations of a plan: `[defaults]`, then one `[[evaluate]]` per model.
+
+    `overrides` (what was typed on the command line) win over the file.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidFile(f"{path}: {error}") from error
+    unknown = set(content) - {"defaults", "evaluate"}
+    entries = content.get("evaluate")
+    if unknown or not isinstance(entries, list) or not entries:
+        raise InvalidFile(f"{path}: a plan holds [defaults] and one or more [[evaluate]], nothing else")
+    requests = [_request(path, content.get("defaults", {}), entry, overrides or {}) for entry in entries]
+    twice = [model for model, count in Counter(request.model for request in requests).items() if count > 1]
+    if twice:
+        raise InvalidFile(f"{path}: {twice[0]} has two [[evaluate]] entries; put all its claims into one")
+    return requests
+
+
+def _request(
+    path: Path, defaults: dict[str, Any], entry: dict[str, Any], overrides: dict[str, Any]
+) -> Request:
+    try:
+        return Request.model_validate({**defaults, **entry, **overrides})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(piece) for piece in first["loc"])
+        raise InvalidFile(f"{path}: {entry.get('model', 'an entry')}: {where}: {first['msg']}") from None
+
+
+def has_checkpoint(request: Request) -> bool:
+    """Whether the weights and the card are there; a plan may run ahead of the training."""
+    weights = Path(request.model)
+    if weights.suffix != ".safetensors":
+        weights = CHECKPOINTS / f"{request.model}.safetensors"
+    return weights.exists() and weights.with_suffix(".json").exists()

@@ -1,0 +1,276 @@
+"""The report: our figures beside the paper's and DeepG3D's, curves, cost, and how to get them again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tpc_core.certificate.schema import write_atomically
+from tpc_core.errors import InvalidFile
+from tpc_core.evaluation.claims import ClaimSpec
+from tpc_core.evaluation.curves import CurvePoint, draw_curve
+from tpc_core.evaluation.document import Block, Code, Drawing, Heading, Paragraph, Table, to_html, to_markdown
+from tpc_core.evaluation.intervals import Share
+from tpc_core.evaluation.journal import NAME
+from tpc_core.evaluation.paper import PaperRow, PaperTable, paper, paper_figure
+from tpc_core.evaluation.run import load_figures
+from tpc_core.evaluation.summary import ClaimFigures, Figures
+from tpc_core.transforms import parse_transform
+from tpc_core.version import VERSION
+
+TITLE = "Certified robustness, evaluated"
+WAITING = "waiting.json"
+"""Beside the runs of a plan: the entries that have no checkpoint yet."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What a report is about: evaluations, and the claims that still wait for a checkpoint."""
+
+    figures: list[Figures]
+    waiting: list[dict[str, Any]]
+
+    def answers(self, row: PaperRow) -> list[tuple[Figures, ClaimFigures]]:
+        """Every evaluation that asks the question of this row."""
+        return [
+            (figures, claim)
+            for figures in self.figures
+            if row.answered_by(figures.settings)
+            for claim in figures.claims
+            if claim.claim == row.claim
+        ]
+
+
+def load_runs(folders: Sequence[Path]) -> Runs:
+    """The evaluations in these folders; the folder of a plan stands for all its runs."""
+    found: list[Path] = []
+    waiting: list[dict[str, Any]] = []
+    for folder in folders:
+        inside = (
+            [folder] if (folder / NAME).exists() else sorted(path.parent for path in folder.glob(f"*/{NAME}"))
+        )
+        if not inside and not (folder / WAITING).exists():
+            raise InvalidFile(f"{folder} holds no evaluation; make one with `tpc evaluate --out {folder}`")
+        found += inside
+        if (folder / WAITING).exists():
+            waiting += json.loads((folder / WAITING).read_text(encoding="utf-8"))
+    figures = [load_figures(folder)[0] for folder in dict.fromkeys(found)]
+    done = {figure.settings.model for figure in figures}
+    return Runs(figures, [entry for entry in waiting if entry["model"] not in done])
+
+
+def write_report(runs: Runs, folder: Path) -> list[Path]:
+    """Write report.md, report.html and the curves; gives the paths of what was written."""
+    blocks = list(report_blocks(runs))
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = {"report.md": to_markdown(TITLE, blocks), "report.html": to_html(TITLE, blocks)}
+    contents |= {block.name: block.svg for block in blocks if isinstance(block, Drawing)}
+    for name, text in contents.items():
+        write_atomically(folder / name, text.encode())
+    return [folder / name for name in contents]
+
+
+def report_blocks(runs: Runs) -> Iterator[Block]:
+    """The report, piece by piece."""
+    yield Paragraph(_introduction(runs))
+    for table in paper().tables:
+        if any(_shown(runs, table, row) for row in table.rows):
+            yield Heading(f"{table.id}: {table.title}")
+            yield _paper_table(runs, table)
+    yield Heading("Every claim")
+    yield _claims_table(runs.figures)
+    parts = [(figures, claim) for figures in runs.figures for claim in figures.claims if claim.joint_miou]
+    if parts:
+        yield Heading("Part segmentation, jointly")
+        yield Paragraph(
+            "All points of an object together hold with probability 1 - alpha (alpha / N a point)."
+        )
+        yield _joint_table(parts)
+    if runs.waiting:
+        yield Heading("No checkpoint yet")
+        yield Table(
+            ["model", "claims"], [[e["model"], ", ".join(e["claims"])] for e in runs.waiting], words=2
+        )
+    drawings = list(_drawings(runs.figures))
+    if drawings:
+        yield Heading("Certified accuracy against radius")
+        yield from drawings
+    yield Heading("Cost per object")
+    yield _cost_table(runs.figures)
+    yield Heading("The same figures again")
+    yield from _settings_blocks(runs.figures)
+
+
+def _introduction(runs: Runs) -> str:
+    unfinished = [figures.settings.model for figures in runs.figures if not figures.finished]
+    alphas = sorted({figures.settings.alpha for figures in runs.figures})
+    level = ", ".join(f"{100 * (1 - alpha):.6g} %" for alpha in alphas)
+    text = (
+        "Certified accuracy is the share of objects that are predicted rightly and certified, each certificate "
+        f"at {level or 'its own'} confidence; intervals are 95 % over the choice of objects. "
+        "Clean accuracy is that of the smoothed classifier. "
+        f"Published figures: {paper().source}; {paper().settings}."
+    )
+    return f"{text} Not finished yet: {', '.join(unfinished)}." if unfinished else text
+
+
+def _figure(claim: ClaimFigures, table: PaperTable) -> Share | None:
+    return claim.certified_accuracy if table.figure == "certified_accuracy" else claim.certified_ratio
+
+
+def _shown(runs: Runs, table: PaperTable, row: PaperRow) -> bool:
+    return any(_figure(claim, table) is not None for _, claim in runs.answers(row))
+
+
+def _paper_table(runs: Runs, table: PaperTable) -> Table:
+    header = [
+        "transform",
+        "radius",
+        "points",
+        "model",
+        "ours",
+        "95 % interval",
+        "paper",
+        "difference",
+        "DeepG3D",
+    ]
+    rows = [line for row in table.rows for line in _paper_lines(runs, table, row)]
+    return Table(header, rows, words=4)
+
+
+def _paper_lines(runs: Runs, table: PaperTable, row: PaperRow) -> Iterator[list[str]]:
+    claim = ClaimSpec.parse(row.claim)
+    start = [claim.transform.name, spoken_radius(claim), str(row.points)]
+    end = [_number(row.tpc), "", _number(row.deepg3d)]
+    answers = [(figures, _figure(answer, table)) for figures, answer in runs.answers(row)]
+    found = False
+    for figures, share in answers:
+        if share is not None:
+            found = True
+            gap = "" if row.tpc is None else f"{share.value - row.tpc:+.1f}"
+            ours = [_model(figures), f"{share.value:.1f}", _interval(share)]
+            yield [*start, *ours, _number(row.tpc), gap, _number(row.deepg3d)]
+    if not found:
+        waits = any(row.claim in entry["claims"] for entry in runs.waiting)
+        yield [*start, "no checkpoint yet" if waits else "not evaluated", "", "", *end]
+
+
+def _model(figures: Figures) -> str:
+    """The model, and how far its evaluation got where it is not finished."""
+    name = Path(figures.settings.model).stem
+    return (
+        name if figures.finished else f"{name} ({figures.done} of {figures.settings.objects} objects so far)"
+    )
+
+
+def spoken_radius(claim: ClaimSpec) -> str:
+    """The radius with its units: "20°, 0.2, 1°"."""
+    pairs = zip(claim.transform.radii, claim.radii, strict=True)
+    return ", ".join(p.describe(float(f"{p.to_edge(r):.12g}")) for p, r in pairs)
+
+
+def _claims_table(all_figures: Iterable[Figures]) -> Table:
+    header = [
+        "model",
+        "claim",
+        "objects",
+        "clean",
+        "certified",
+        "95 % interval",
+        "ratio",
+        "votes",
+        "verdicts",
+    ]
+    rows = []
+    for figures in all_figures:
+        for claim in figures.claims:
+            ratio = "" if claim.certified_ratio is None else f"{claim.certified_ratio.value:.1f}"
+            share = claim.certified_accuracy
+            rows.append(
+                [
+                    figures.settings.model,
+                    claim.claim,
+                    str(figures.done),
+                    f"{figures.clean_accuracy.value:.1f}",
+                    f"{share.value:.1f}",
+                    _interval(share),
+                    ratio,
+                    f"{claim.samples:,.0f}",
+                    ", ".join(f"{count} {status}" for status, count in claim.statuses.items()),
+                ]
+            )
+    return Table(header, rows, words=2)
+
+
+def _joint_table(parts: Iterable[tuple[Figures, ClaimFigures]]) -> Table:
+    rows = [
+        [
+            figures.settings.model,
+            claim.claim,
+            f"{claim.joint_accuracy.value:.1f}",
+            f"{claim.joint_miou.value:.1f}",
+        ]
+        for figures, claim in parts
+        if claim.joint_accuracy is not None and claim.joint_miou is not None
+    ]
+    return Table(["model", "claim", "certified points", "certified mIoU"], rows, words=2)
+
+
+def _drawings(all_figures: Iterable[Figures]) -> Iterator[Drawing]:
+    """A curve for each model and transform with two radii or more."""
+    for figures in all_figures:
+        by_transform: dict[str, list[CurvePoint]] = {}
+        for claim in figures.claims:
+            spec = ClaimSpec.parse(claim.claim)
+            if len(spec.radii) == 1:
+                row = paper_figure(figures.settings, claim.claim)
+                others = (None, None) if row is None else (row.tpc, row.deepg3d)
+                point = CurvePoint(spec.size, claim.certified_accuracy, *others)
+                by_transform.setdefault(spec.transform.name, []).append(point)
+        for transform, points in by_transform.items():
+            if len(points) > 1:
+                model = Path(figures.settings.model).stem
+                unit = "degrees" if parse_transform(transform).radii[0].unit == "deg" else ""
+                title = f"{transform}, {model}"
+                yield Drawing(f"{model}-{transform}.svg", title, draw_curve(title, unit, points))
+
+
+def _cost_table(all_figures: Iterable[Figures]) -> Table:
+    header = ["model", "claims", "objects", "forward passes", "seconds", "passes per second"]
+    rows = [
+        [
+            figures.settings.model,
+            str(len(figures.claims)),
+            str(figures.done),
+            f"{figures.evaluations_per_object:,.0f}",
+            f"{figures.seconds_per_object:.2f}",
+            f"{figures.evaluations_per_object / max(figures.seconds_per_object, 1e-9):,.0f}",
+        ]
+        for figures in all_figures
+    ]
+    return Table(header, rows)
+
+
+def _settings_blocks(all_figures: Iterable[Figures]) -> Iterator[Block]:
+    yield Paragraph(
+        f"Library {VERSION}. Votes depend on the seed, the object and the checkpoint alone, so the same "
+        "command gives the same verdicts with any number of workers."
+    )
+    for figures in all_figures:
+        settings = figures.settings
+        yield Paragraph(
+            f"{settings.model}, digest {settings.model_digest[:16]}; {settings.objects} objects, "
+            f"digest {settings.objects_digest}; smoothing {json.dumps(settings.smoothing)}."
+        )
+        yield Code(f"{settings.command()} --out runs/eval/{Path(settings.model).stem}")
+
+
+def _interval(share: Share) -> str:
+    return f"{share.low:.1f} to {share.high:.1f}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"

@@ -1,0 +1,162 @@
+"""What is evaluated and how: everything that a figure depends on, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tpc_core.certify import Budget, Options
+from tpc_core.data import Dataset
+from tpc_core.errors import InvalidValue
+from tpc_core.evaluation.claims import ClaimSpec, parse_claims
+from tpc_core.models import Model
+from tpc_core.votes import resolve_device
+
+DEFAULT_POINTS = 64
+
+
+class Settings(BaseModel):
+    """The header of a journal. Two runs with equal settings give equal tables, on any engine.
+
+    `alpha` holds for each claim about each object. `objects` and `objects_digest` pin the data down.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    data: str
+    split: str
+    every: Annotated[int, Field(ge=1)] = 1
+    limit: Annotated[int, Field(ge=1)] | None = None
+    points: int
+    objects: int
+    objects_digest: str
+    model: str
+    model_digest: str
+    architecture: str
+    task: Literal["classification", "segmentation"]
+    smoothing: dict[str, Any]
+    claims: list[str]
+    alpha: float
+    budget_samples: Annotated[int, Field(ge=1)] | None
+    samples: Annotated[int, Field(ge=1)] | None = None
+    """Votes of a single-probability certificate in one stage; None takes the schedule of `tpc certify`."""
+    protocol: Literal["adaptive", "paper"] = "adaptive"
+    accuracy_only: bool = False
+    """Certify only what is predicted rightly: no certified ratio then, but less work."""
+    seed: int = 0
+    device: Literal["cpu", "cuda"] = "cpu"
+
+    def claim_specs(self) -> tuple[ClaimSpec, ...]:
+        """The claims, parsed."""
+        return parse_claims(self.claims)
+
+    def options(self, seed: int) -> Options:
+        """The options of one certificate."""
+        return Options(
+            alpha=self.alpha,
+            protocol=self.protocol,
+            budget=Budget(samples=self.budget_samples),
+            seed=seed,
+            device=self.device,
+            single_samples=self.samples,
+        )
+
+    def object_seed(self, index: int) -> int:
+        """A seed for each object, so that errors of different objects are independent."""
+        name = f"{self.seed}|{self.data}|{self.split}|{index}"
+        return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") >> 1
+
+    def command(self) -> str:
+        """The command that measures these figures again."""
+        flags = [f"--data {self.data} --split {self.split}", f"--every {self.every}"]
+        flags += [f"--limit {self.limit}"] if self.limit is not None else []
+        flags += [f"--model {self.model}"]
+        flags += [f'--claim "{claim}"' for claim in self.claims]
+        flags += [f"--points {self.points}", f"--alpha {self.alpha:g}"]
+        flags += [f"--budget-samples {self.budget_samples}"] if self.budget_samples is not None else []
+        flags += [f"--samples {self.samples}"] if self.samples is not None else []
+        flags += ["--protocol paper"] if self.protocol == "paper" else []
+        flags += ["--accuracy-only"] if self.accuracy_only else []
+        flags += [f"--seed {self.seed}"] if self.seed else []
+        return " ".join(["tpc evaluate", *flags])
+
+
+class Request(BaseModel):
+    """What a person asks for, before the data set and the checkpoint are looked at."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    data: str | None = None
+    """None takes the data set that the model was trained on."""
+    split: str = "test"
+    every: Annotated[int, Field(ge=1)] = 1
+    limit: Annotated[int, Field(ge=1)] | None = None
+    points: int | None = None
+    model: str
+    claims: list[str]
+    alpha: float = 0.001
+    budget_samples: Annotated[int, Field(ge=1)] | None = 1_000_000
+    samples: Annotated[int, Field(ge=1)] | None = None
+    protocol: Literal["adaptive", "paper"] = "adaptive"
+    accuracy_only: bool = False
+    seed: Annotated[int, Field(ge=0)] = 0
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+
+    def settle(self, model: Model, dataset: Dataset) -> Settings:
+        """The settings: every default filled in, every claim in its one spelling."""
+        card = model.card
+        chosen = chosen_objects(len(dataset), self.every, self.limit)
+        shared = {
+            "split",
+            "every",
+            "limit",
+            "alpha",
+            "budget_samples",
+            "samples",
+            "protocol",
+            "accuracy_only",
+            "seed",
+        }
+        settings = Settings(
+            **self.model_dump(include=shared),
+            data=dataset.name,
+            points=self.points or card.num_points or DEFAULT_POINTS,
+            objects=len(chosen),
+            objects_digest=_digest([dataset.object_id(index) for index in chosen]),
+            model=self.model,
+            model_digest=model.digest,
+            architecture=card.architecture,
+            task=card.task,
+            smoothing=card.smoothing,
+            claims=[str(claim) for claim in parse_claims(self.claims)],
+            device="cuda" if resolve_device(self.device).type == "cuda" else "cpu",
+        )
+        settings.options(0)  # refuses a bad alpha before any work
+        return settings
+
+
+def chosen_objects(count: int, every: int, limit: int | None) -> list[int]:
+    """The numbers of the objects: every k-th from the first, at most `limit` of them."""
+    chosen = list(range(0, count, every))[:limit]
+    if not chosen:
+        raise InvalidValue("the data set is empty: there is no object to evaluate")
+    return chosen
+
+
+def differences(before: Settings, now: Settings) -> list[str]:
+    """What was changed, one line per setting."""
+    old, new = before.model_dump(), now.model_dump()
+    return [f"{key}: {_short(old[key])} -> {_short(new[key])}" for key in old if old[key] != new[key]]
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _digest(names: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]

@@ -1,0 +1,51 @@
+"""Which checkpoint fits a transform? By default the one whose certificate reaches farthest."""
+
+from __future__ import annotations
+
+import torch
+
+from tpc_core.certify.strategy import choose_strategy
+from tpc_core.cloud import Cloud
+from tpc_core.errors import UnsupportedRequest
+from tpc_core.models.card import ModelCard
+from tpc_core.models.store import Model, list_models, load_model
+from tpc_core.smoothing import smoothing_from_json
+from tpc_core.transforms import Transform
+
+_ANY_CLOUD = Cloud(torch.tensor([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]))
+_PREFERENCE = ("group", "single", "cover")
+
+
+def fitting_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
+    """Every shipped checkpoint with None, or with the reason why it cannot certify this transform."""
+    return [(card, _objection(card, transform)) for card in list_models()]
+
+
+def model_for(transform: Transform, name: str | None = None, points: int | None = None) -> Model:
+    """The named model, or the shipped classifier that suits the transform best."""
+    if name is not None:
+        return load_model(name)
+    fitting = [card for card, objection in fitting_models(transform) if objection is None]
+    wanted = points or 64
+    fitting = [card for card in fitting if card.task == "classification"]
+    if not fitting:
+        raise UnsupportedRequest(f"no shipped checkpoint can certify {transform.name}; train one, or name one by --model")
+    return load_model(min(fitting, key=lambda card: _rank(card, transform, wanted)).name)
+
+
+def _rank(card: ModelCard, transform: Transform, points: int) -> tuple[bool, int, bool, bool, str]:
+    smoothing = smoothing_from_json(card.smoothing)
+    kind = choose_strategy(transform, smoothing, _ANY_CLOUD).kind
+    exact = card.smoothing.get("transform") == transform.name
+    plain = card.architecture == "pointnet"
+    return card.num_points != points, _PREFERENCE.index(kind), not exact, not plain, card.name
+
+
+def _objection(card: ModelCard, transform: Transform) -> str | None:
+    try:
+        strategy = choose_strategy(transform, smoothing_from_json(card.smoothing), _ANY_CLOUD)
+    except UnsupportedRequest as error:
+        return str(error)
+    if strategy.kind == "cover" and card.task == "segmentation":
+        return "part segmentation is not certified by covers"
+    return None
