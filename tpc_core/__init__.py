@@ -1,9 +1,9 @@
 """Certified robustness of 3D point-cloud models by transformation-specific smoothing.
 
-    >>> from tpc_core import certify, load_model, load_object
-    >>> certificate = certify(load_model("pointnet64-noise"), load_object("gallery:chair-1"), "z-taper", 0.2)
-    >>> certificate.sentence
-    'Every z-taper within 0.2 keeps the class chair, with 99.9 % confidence.'
+>>> from tpc_core import certify, load_model, load_object
+>>> certificate = certify(load_model("pointnet64-noise"), load_object("gallery:chair-1"), "z-taper", 0.2)
+>>> certificate.sentence
+'Every z-taper within 0.2 keeps the class chair, with 99.9 % confidence.'
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ __all__ = [
     "Options",
     "ParameterSmoothing",
     "Smoothing",
-    "Transform",
     "TpcError",
+    "Transform",
     "Verified",
     "__version__",
     "all_transforms",

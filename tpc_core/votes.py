@@ -34,7 +34,7 @@ class BaseClassifier(Protocol):
     def classes(self) -> Sequence[str]: ...
     @property
     def task(self) -> str:
-        """"classification" (one label a cloud) or "segmentation" (one label a point)."""
+        """ "classification" (one label a cloud) or "segmentation" (one label a point)."""
         ...
 
     @property
@@ -58,7 +58,9 @@ class Ballot:
 class Voter:
     """Counts the votes of a base classifier under a smoothing distribution."""
 
-    def __init__(self, base: BaseClassifier, smoothing: Smoothing, *, seed: int, device: torch.device) -> None:
+    def __init__(
+        self, base: BaseClassifier, smoothing: Smoothing, *, seed: int, device: torch.device
+    ) -> None:
         self.smoothing = smoothing
         self.seed = seed
         self.device = device

@@ -76,7 +76,9 @@ def attack(
     base classifier one evaluation is the proof.
     """
     if model.task != "classification":
-        raise UnsupportedRequest("attacks look for a change of a cloud's class; segmentation models have none")
+        raise UnsupportedRequest(
+            "attacks look for a change of a cloud's class; segmentation models have none"
+        )
     if against not in ("smoothed", "base"):
         raise InvalidValue(f"attack the smoothed or the base classifier, not {against!r}")
     if tries < 1:
@@ -107,7 +109,9 @@ def attack(
             if candidate.margin < 0:
                 found = _prove(run, model, prediction, candidate, against)
                 if found is not None:
-                    return AttackReport(against, transform.name, prediction, found, candidate, _cost(run, victim))
+                    return AttackReport(
+                        against, transform.name, prediction, found, candidate, _cost(run, victim)
+                    )
     if closest is None:
         closest = Candidate(np.zeros(space.dim), float("inf"), "none")
     return AttackReport(against, transform.name, prediction, None, closest, _cost(run, victim))
@@ -133,7 +137,9 @@ def _victim(run: Run, model: BaseClassifier, against: str, seed: int) -> tuple[V
         if prediction is None:
             raise InvalidValue("the attack was cancelled before the class was known")
         smoothing = run.voter.smoothing
-        return SmoothedVictim(logits, smooth, run.cloud, run.transform, prediction.index, smoothing, seed), prediction
+        return SmoothedVictim(
+            logits, smooth, run.cloud, run.transform, prediction.index, smoothing, seed
+        ), prediction
     with torch.inference_mode():
         index = int(logits(run.cloud.points[None]).argmax())
     name = run.classes[index]
@@ -147,7 +153,9 @@ def _prove(
     if against == "smoothed":
         return confirm_attack(run, prediction, candidate.z, candidate.method)
     with torch.inference_mode():
-        index = int(model.classifier(run.voter.device)(run.at(candidate.z)[None].to(run.voter.device)).argmax())
+        index = int(
+            model.classifier(run.voter.device)(run.at(candidate.z)[None].to(run.voter.device)).argmax()
+        )
     if index == prediction.index:
         return None
     return AttackRecord(

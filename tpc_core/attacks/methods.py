@@ -70,9 +70,11 @@ def gradient_search(
         reach = widths if space.dim <= 16 else widths * np.sqrt(space.dim)
         pace = 0.5 * (1 - step / steps) + 0.05
         z = space.project(z - pace * reach * slope / np.maximum(length, 1e-12))
-        best += [Candidate(row.copy(), float(m), "gradient") for row, m in zip(z, margins.detach(), strict=True)]
-    final = _ranked(victim, np.array([c.z for c in sorted(best, key=lambda c: c.margin)[: 2 * starts]]), "gradient", cancelled)
-    return final
+        best += [
+            Candidate(row.copy(), float(m), "gradient") for row, m in zip(z, margins.detach(), strict=True)
+        ]
+    promising = np.array([c.z for c in sorted(best, key=lambda c: c.margin)[: 2 * starts]])
+    return _ranked(victim, promising, "gradient", cancelled)
 
 
 def _ranked(victim: Victim, points: Array, method: str, cancelled: Cancelled) -> list[Candidate]:

@@ -135,7 +135,9 @@ def _centre(low: list[float], high: list[float]) -> list[float]:
     return [float(v) for v in (np.asarray(low) + np.asarray(high)) / 2]
 
 
-def _tested_points(certificate: Certificate, evidence: TreeEvidence | GridEvidence) -> Callable[[str], Tensor]:
+def _tested_points(
+    certificate: Certificate, evidence: TreeEvidence | GridEvidence
+) -> Callable[[str], Tensor]:
     """The tested clouds of the paper's grid, whose cells do not have their tested point in the middle."""
     if isinstance(evidence, TreeEvidence):
         return lambda path: torch.empty(0, 3)

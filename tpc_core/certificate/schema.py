@@ -267,7 +267,9 @@ class Certificate(Record):
         """Read a certificate file."""
         try:
             if path.stat().st_size > LARGEST_FILE:
-                raise InvalidCertificate(f"{path.name} is larger than any certificate ({LARGEST_FILE >> 20} MB)")
+                raise InvalidCertificate(
+                    f"{path.name} is larger than any certificate ({LARGEST_FILE >> 20} MB)"
+                )
             content = path.read_bytes()
         except OSError as error:
             raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error

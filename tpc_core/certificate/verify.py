@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tpc_core.certificate.schema import (
-    Certificate,
     CellRecord,
+    Certificate,
     GridEvidence,
     GroupEvidence,
     PointEvidence,
@@ -81,7 +81,9 @@ def _parse(certificate: Certificate) -> _Question:
     transform = parse_transform(certificate.claim.transform)
     names = [p.name for p in transform.radii]
     if set(certificate.claim.radius) != set(names):
-        raise InvalidCertificate(f"the radius of {transform.name} names {names}, not {list(certificate.claim.radius)}")
+        raise InvalidCertificate(
+            f"the radius of {transform.name} names {names}, not {list(certificate.claim.radius)}"
+        )
     edge = [certificate.claim.radius[name] for name in names]
     radii = tuple(p.to_internal(value) for p, value in zip(transform.radii, edge, strict=True))
     if certificate.verdict == "certified" and min(radii) <= 0:
@@ -89,7 +91,9 @@ def _parse(certificate: Certificate) -> _Question:
     statistics = certificate.statistics
     sizes = tuple(statistics.sizes)
     monitor: Monitor = (
-        StagedMonitor(sizes, tuple(statistics.shares)) if statistics.kind == "staged" else AnytimeMonitor(sizes)
+        StagedMonitor(sizes, tuple(statistics.shares))
+        if statistics.kind == "staged"
+        else AnytimeMonitor(sizes)
     )
     prediction = certificate.prediction
     classes = certificate.model.classes
@@ -135,7 +139,9 @@ def _read(
             raise InvalidCertificate(f"a bound was read at {reading.n} votes, which is not stage {stage + 1}")
         gained, cast = reading.n_a - previous.n_a, reading.n - previous.n
         if not 0 <= gained <= cast:
-            raise InvalidCertificate(f"{reading.n_a} of {reading.n} votes cannot follow {previous.n_a} of {previous.n}")
+            raise InvalidCertificate(
+                f"{reading.n_a} of {reading.n} votes cannot follow {previous.n_a} of {previous.n}"
+            )
         best, previous = max(best, read(reading.n_a, stage, alpha)), reading
     return best
 
@@ -152,7 +158,9 @@ def _single(question: _Question, evidence: SingleEvidence) -> bool:
     best = _read(question, evidence.readings, question.certificate.alpha, question.monitor.bound)
     _agree("the lower bound of p_A", evidence.lower_bound, best)
     if question.certificate.claim.largest:
-        largest = strategy.rule.largest(best, question.radii if min(question.radii) > 0 else (1.0,) * len(question.radii))
+        largest = strategy.rule.largest(
+            best, question.radii if min(question.radii) > 0 else (1.0,) * len(question.radii)
+        )
         certified = all(r <= big * (1 + _TOLERANCE) for r, big in zip(question.radii, largest, strict=True))
         return certified and min(question.radii) > 0
     needed = strategy.rule.needed(question.radii)
@@ -166,7 +174,7 @@ def _group(question: _Question, evidence: GroupEvidence) -> bool:
         raise InvalidCertificate(f"a group certificate does not apply to {question.transform.name}")
     classes, prediction = question.certificate.model.classes, question.certificate.prediction
     assert prediction is not None
-    previous = {name: 0 for name in classes}
+    previous = dict.fromkeys(classes, 0)
     certified = False
     for stage, votes in enumerate(evidence.stages):
         if stage >= len(question.monitor.sizes) or sum(votes.values()) != question.monitor.sizes[stage]:
@@ -227,7 +235,9 @@ def _check_cell(question: _Question, cell: Cell, record: CellRecord, alpha: floa
     _agree(f"the lower bound of cell {record.path!r}", record.lower_bound, bound)
     passed = bound > cell.needed
     if passed != (record.state == "passed"):
-        raise InvalidCertificate(f"cell {record.path!r} is recorded as {record.state}, but its counts say otherwise")
+        raise InvalidCertificate(
+            f"cell {record.path!r} is recorded as {record.state}, but its counts say otherwise"
+        )
     return passed
 
 
@@ -270,13 +280,19 @@ def _tree(question: _Question, evidence: TreeEvidence, records: dict[str, CellRe
             if passed[cell.path]:
                 continue
         children = tree.children(cell) if cell.path in prefixes else []
-        if children and (record is None or record.state == "refined") and not (record is None and cell.tested):
+        if (
+            children
+            and (record is None or record.state == "refined")
+            and not (record is None and cell.tested)
+        ):
             stack.extend(children)
         else:
             uncovered.append(cell)
     strangers = set(records) - set(passed)
     if strangers:
-        raise InvalidCertificate(f"cell {min(strangers)!r} is not part of the tree, or lies under a cell that passed")
+        raise InvalidCertificate(
+            f"cell {min(strangers)!r} is not part of the tree, or lies under a cell that passed"
+        )
     if certificate.claim.largest:
         blocked = [float(tree.region.nearest_gauge(np.array(c.low), np.array(c.high))) for c in uncovered]
         return evidence.factor > 0 and all(evidence.factor < gauge for gauge in blocked)

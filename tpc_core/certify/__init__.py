@@ -76,7 +76,12 @@ class Options:
         if not 0 <= self.seed < 1 << 63:
             raise InvalidValue(f"a seed is a whole number from 0 to 2^63 - 1, not {self.seed}")
         if self.protocol == "paper" and (self.largest or self.statistics == "anytime"):
-            raise UnsupportedRequest("the paper's protocol has one fixed radius and one fixed sample; use adaptive")
+            raise UnsupportedRequest(
+                "the paper's protocol has one fixed radius and one fixed sample; use adaptive"
+            )
+
+
+DEFAULTS = Options()
 
 
 def certify(
@@ -84,7 +89,7 @@ def certify(
     cloud: Cloud,
     transform: str | Transform,
     radius: RadiusInput | None = None,
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     *,
     cancelled: Callable[[], bool] = lambda: False,
     resume: Certificate | None = None,
@@ -105,7 +110,7 @@ def certify_events(
     cloud: Cloud,
     transform: str | Transform,
     radius: RadiusInput | None = None,
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     *,
     cancelled: Callable[[], bool] = lambda: False,
     resume: Certificate | None = None,

@@ -32,7 +32,7 @@ def assemble(
         claim=Claim(transform=run.transform.name, radius=radius, largest=run.largest),
         prediction=prediction,
         alpha=run.alpha,
-        protocol=protocol,  # type: ignore[arg-type]
+        protocol=protocol,
         statistics=describe_monitor(run.monitor),
         evidence=outcome.evidence,
         ledger=outcome.ledger,
@@ -41,7 +41,7 @@ def assemble(
             name=model.name,
             digest=model.digest,
             classes=list(model.classes),
-            task=model.task,  # type: ignore[arg-type]
+            task=model.task,
             smoothing=run.voter.smoothing.to_json(),
         ),
         cloud=CloudRecord.of(run.cloud),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -63,7 +63,7 @@ class _Search:
     tree: CoverTree
     levels: PathLevels
     prices: PriceList
-    queue: list[tuple[float, float, int, Cell, float, float]] = field(default_factory=list)
+    queue: list[tuple[float, float, int, Cell, float]] = field(default_factory=list)
     order: itertools.count[int] = field(default_factory=itertools.count)
     records: list[CellRecord] = field(default_factory=list)
     covered: float = 0.0
@@ -74,7 +74,7 @@ class _Search:
         """Queue a cell, weakest first; where the largest radius is sought, nearest to the identity first."""
         margin = float(special.ndtri(min(max(guess, 1e-6), 1 - 1e-6))) - cell.reach
         distance = self.distance(cell) if self.run.largest else 0.0
-        heapq.heappush(self.queue, (distance, margin, next(self.order), cell, guess, mass))
+        heapq.heappush(self.queue, (distance, margin, next(self.order), cell, mass))
 
     def distance(self, cell: Cell) -> float:
         """The smallest factor of the region that meets the cell."""
@@ -94,12 +94,12 @@ class _Search:
             )
         )
 
-    def split(self, cell: Cell, guess: float, mass: float) -> tuple[Cell, ...]:
-        """Queue the halves of a cell in its place."""
+    def split(self, cell: Cell, guess: Callable[[Cell], float], mass: float) -> tuple[Cell, ...]:
+        """Queue the parts of a cell in its place; `guess` says what p_A is expected in each."""
         children = tuple(self.tree.children(cell))
         whole = sum(child.volume for child in children) or 1.0
         for child in children:
-            self.push(child, guess, mass * child.volume / whole)
+            self.push(child, guess(child), mass * child.volume / whole)
         return children
 
 
@@ -125,11 +125,10 @@ def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
         if stopped is not None:
             reasons.append(stopped)
             break
-        _, _, _, cell, guess, mass = heapq.heappop(search.queue)
+        _, _, _, cell, mass = heapq.heappop(search.queue)
         run.control.cells += 1
         if not cell.tested:
-            for child in tree.children(cell):
-                search.push(child, _nearest_guess(child, guesses, tree), mass * child.volume / cell.volume)
+            search.split(cell, lambda child: _nearest_guess(child, guesses, tree), mass)
             continue
         verdict = yield from _examine(search, cell, mass)
         if isinstance(verdict, Reason):
@@ -230,9 +229,8 @@ def _examine(search: _Search, cell: Cell, mass: float) -> Generator[Event, None,
             return None
         choice = _choose(search, cell, tally, last=stage + 1 == len(run.monitor.sizes))
         if choice == "split":
-            children = search.split(cell, (tally.n_a + 0.5) / (tally.n + 1), mass)
             search.record(cell, tally, bound, "refined")
-            yield CellRefined(cell, children)
+            yield CellRefined(cell, search.split(cell, tally.guess, mass))
             return None
         if choice == "fail":
             break
@@ -242,10 +240,10 @@ def _examine(search: _Search, cell: Cell, mass: float) -> Generator[Event, None,
 
 
 def _choose(search: _Search, cell: Cell, tally: Tally, *, last: bool) -> str:
-    """"more" votes here, "split", or "fail": whatever is cheapest if p_A is as it looks."""
+    """ "more" votes here, "split", or "fail": whatever is cheapest if p_A is as it looks."""
     prices, run = search.prices, search.run
     can_split = cell.rank + 1 < search.tree.ranks
-    guess = (tally.n_a + 0.5) / (tally.n + 1)
+    guess = tally.guess(cell)
     hope = upper_bound(tally.n_a, tally.n, 0.01)
     for p in (guess, hope):
         stay = prices.stay(p, cell.reach, cell.rank, tally.n)
@@ -266,7 +264,9 @@ def _why(search: _Search, cell: Cell, tally: Tally) -> Reason:
     estimate = tally.n_a / max(tally.n, 1)
     inside = bool(search.tree.region.contains(cell.centre[None])[0])
     if upper_bound(tally.n_a, tally.n, 1e-3) < 0.5 and inside:
-        return Reason(code="wrong-class", message=f"at {edge} the class gets only {estimate:.1%} of the votes")
+        return Reason(
+            code="wrong-class", message=f"at {edge} the class gets only {estimate:.1%} of the votes"
+        )
     cost = search.prices.cell(upper_bound(tally.n_a, tally.n, 0.01), cell.reach, cell.rank)
     if math.isfinite(cost):
         return Reason(
@@ -297,7 +297,8 @@ def _outcome(search: _Search, reasons: list[Reason], attack: AttackRecord | None
     )
     used = 1 + max((search.tree.descend(record.path).rank for record in search.records), default=0)
     ledger = [
-        LedgerEntry(what=f"cells of rank {rank}", level=search.levels.level(rank, run.alpha)) for rank in range(used)
+        LedgerEntry(what=f"cells of rank {rank}", level=search.levels.level(rank, run.alpha))
+        for rank in range(used)
     ]
     radii = tuple(factor * r for r in run.radii) if run.largest else None
     if attack is not None:

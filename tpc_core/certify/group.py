@@ -44,7 +44,7 @@ def _hopeless(counts: np.ndarray, target: int, size: int, last: int) -> bool:
     rival = int(np.delete(counts, target).max(initial=0))
     lead, pool = int(counts[target]) - rival, int(counts[target]) + rival
     optimistic = lead + 3 * pool**0.5
-    return optimistic * (last / size) < 3 * (pool * last / size) ** 0.5
+    return bool(optimistic * (last / size) < 3 * (pool * last / size) ** 0.5)
 
 
 def _reason(run: Run, counts: np.ndarray, prediction: Prediction) -> Reason:

@@ -22,7 +22,9 @@ def certify_paper(
 ) -> Generator[Event, None, Outcome]:
     """Test every cell of the grid; the first that fails ends the run."""
     if run.largest:
-        raise UnsupportedRequest("the paper's protocol certifies a given radius; use --protocol adaptive for --max")
+        raise UnsupportedRequest(
+            "the paper's protocol certifies a given radius; use --protocol adaptive for --max"
+        )
     smoothing = run.voter.smoothing
     assert isinstance(smoothing, CoordinateSmoothing)
     cloud = run.cloud.points.double().numpy()
@@ -39,7 +41,9 @@ def certify_paper(
         tally = Tally(cell.path, tested_cloud(run, z), prediction.index)
         yield CellStarted(cell)
         if not (yield from cast_stage(run, tally, SAMPLES)):
-            reasons.append(run.control.stop_reason() or Reason(code="budget", message="the budget of samples ended"))
+            reasons.append(
+                run.control.stop_reason() or Reason(code="budget", message="the budget of samples ended")
+            )
             break
         bound = lower_bound(tally.n_a, tally.n, level)
         ok = bound > cell.needed
@@ -60,7 +64,9 @@ def certify_paper(
         )
         if not ok:
             text = f"cell {cell.path}: p_A is at least {bound:.4f} only, and {cell.needed:.4f} is needed"
-            reasons.append(Reason(code="not-confident", message=f"{text}; a finer grid (larger M) needs less"))
+            reasons.append(
+                Reason(code="not-confident", message=f"{text}; a finer grid (larger M) needs less")
+            )
             if not run.complete:
                 break
     evidence = GridEvidence(resolution=resolution, cells=records)

@@ -73,7 +73,13 @@ def point_evidence(
 
 
 def evidence_from_counts(
-    rule: str, predictions: list[int], n: int, n_a: list[int], runner_up: list[int], needed: float, alpha: float
+    rule: str,
+    predictions: list[int],
+    n: int,
+    n_a: list[int],
+    runner_up: list[int],
+    needed: float,
+    alpha: float,
 ) -> PointEvidence:
     """The evidence that follows from the counts alone; `verify` derives it the same way."""
 
@@ -84,7 +90,7 @@ def evidence_from_counts(
 
     pairs = list(zip(n_a, runner_up, strict=True))
     return PointEvidence(
-        rule=rule,  # type: ignore[arg-type]
+        rule=rule,
         predictions=predictions,
         n=n,
         n_a=n_a,

@@ -49,4 +49,3 @@ def confirm_attack(
                 p_value=p_value,
             )
     return None
-

@@ -30,7 +30,9 @@ def remembered_readings(earlier: Certificate, run: Run, model: BaseClassifier) -
     }
     changed = [name for name, same in questions.items() if not same]
     if changed:
-        raise InvalidValue(f"cannot continue that certificate: its {', '.join(changed)} differ from this request")
+        raise InvalidValue(
+            f"cannot continue that certificate: its {', '.join(changed)} differ from this request"
+        )
     evidence = earlier.evidence
     if isinstance(evidence, SingleEvidence):
         return {streams.SINGLE: {r.n: r.n_a for r in evidence.readings}}

@@ -70,7 +70,9 @@ class Run:
 
     def at(self, z: np.ndarray) -> Tensor:
         """The cloud transformed by the parameter z, computed in float64 and rounded once."""
-        moved = self.transform.apply(self.cloud.points.double(), torch.from_numpy(np.asarray(z, dtype=np.float64)))
+        moved = self.transform.apply(
+            self.cloud.points.double(), torch.from_numpy(np.asarray(z, dtype=np.float64))
+        )
         return moved.to(torch.float32)
 
 
@@ -89,6 +91,10 @@ class Tally:
     n: int = 0
     n_a: int = 0
     readings: list[Reading] = field(default_factory=list)
+
+    def guess(self, _cell: object = None) -> float:
+        """What p_A looks like from the votes so far; its neighbours' is expected to be the same."""
+        return (self.n_a + 0.5) / (self.n + 1)
 
     def read(self) -> None:
         """Note the count at a stage, where a bound may be read."""
@@ -144,6 +150,4 @@ def predict(run: Run, samples: int) -> Prediction | None:
     if counts is None:
         return None
     best = int(np.argmax(counts))
-    return Prediction(
-        index=best, name=run.classes[best], votes=named(counts, run.classes), samples=samples
-    )
+    return Prediction(index=best, name=run.classes[best], votes=named(counts, run.classes), samples=samples)

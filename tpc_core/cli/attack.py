@@ -19,7 +19,9 @@ from tpc_core.transforms import parse_transform
 @click.command()
 @question
 @click.option("--against", type=click.Choice(["smoothed", "base"]), default="smoothed", show_default=True)
-@click.option("--method", "methods", multiple=True, help=f"One or more of {', '.join(METHODS)}; all by default.")
+@click.option(
+    "--method", "methods", multiple=True, help=f"One or more of {', '.join(METHODS)}; all by default."
+)
 @click.option("--tries", type=int, default=200, show_default=True, help="Parameters to try per method.")
 @as_json
 def attack(

@@ -107,10 +107,14 @@ def _show(certificate: Certificate, out: Path | None) -> None:
     colour = {"certified": "green", "refuted": "red", "undecided": "yellow"}[certificate.verdict]
     click.echo(click.style(certificate.verdict.upper(), fg=colour, bold=True) + f"  {certificate.sentence}")
     model, cloud = certificate.model, certificate.cloud
-    click.echo(f"  object     {cloud.name}, {cloud.count} points" + (f", a {cloud.label}" if cloud.label else ""))
+    click.echo(
+        f"  object     {cloud.name}, {cloud.count} points" + (f", a {cloud.label}" if cloud.label else "")
+    )
     click.echo(f"  model      {model.name} on {certificate.device}")
     click.echo(f"  evidence   {_evidence(certificate)}")
-    click.echo(f"  cost       {certificate.samples:,} votes, {certificate.seconds:.2f} s, seed {certificate.seed}")
+    click.echo(
+        f"  cost       {certificate.samples:,} votes, {certificate.seconds:.2f} s, seed {certificate.seed}"
+    )
     if out is not None:
         click.echo(f"  written    {out}; check it with `tpc verify {shlex.quote(str(out))}`")
 

@@ -7,7 +7,7 @@ import json
 import click
 
 from tpc_core.cli.options import as_json
-from tpc_core.models import list_models
+from tpc_core.models import ModelCard, list_models
 from tpc_core.models.choose import fitting_models
 from tpc_core.smoothing import smoothing_from_json
 from tpc_core.transforms import parse_transform
@@ -18,10 +18,11 @@ from tpc_core.transforms import parse_transform
 @as_json
 def models(transform: str | None, as_json: bool) -> int:
     """List the shipped checkpoints."""
+    pairs: list[tuple[ModelCard, str | None]]
     if transform is None:
         pairs = [(card, None) for card in list_models()]
     else:
-        pairs = list(fitting_models(parse_transform(transform)))  # type: ignore[assignment]
+        pairs = fitting_models(parse_transform(transform))
     if as_json:
         rows = [{**card.model_dump(exclude={"classes", "recipe"}), "objection": why} for card, why in pairs]
         click.echo(json.dumps(rows))

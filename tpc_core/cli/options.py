@@ -22,12 +22,16 @@ def question(command: Command) -> Command:
     for option in reversed(
         [
             click.argument("spec", metavar="OBJECT"),
-            click.option("--transform", "-t", required=True, help="For example z-taper or z-twist+z-rotation."),
+            click.option(
+                "--transform", "-t", required=True, help="For example z-taper or z-twist+z-rotation."
+            ),
             click.option("--radius", "-r", help="20, or twist=20,taper=0.2,rotation=1; angles in degrees."),
             click.option("--model", "-m", help="A checkpoint (see `tpc models`); by default one that fits."),
             click.option("--points", type=int, help="Size of the cloud; by default the model's own."),
             click.option("--sigma", help="Another smoothing sigma, in the transform's units: 0.1, or 60,10."),
-            click.option("--alpha", type=float, default=0.001, show_default=True, help="Probability of error."),
+            click.option(
+                "--alpha", type=float, default=0.001, show_default=True, help="Probability of error."
+            ),
             click.option("--seed", type=int, default=0, show_default=True),
             click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda."),
         ]
@@ -43,7 +47,9 @@ def parse_sigma(text: str | None) -> tuple[float, ...] | None:
     try:
         return tuple(float(piece) for piece in text.split(","))
     except ValueError:
-        raise InvalidValue(f"cannot read {text!r} as sigma; give one number, or one for each radius") from None
+        raise InvalidValue(
+            f"cannot read {text!r} as sigma; give one number, or one for each radius"
+        ) from None
 
 
 @contextmanager

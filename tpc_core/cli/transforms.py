@@ -14,13 +14,13 @@ from tpc_core.transforms import Transform, all_transforms
 @as_json
 def transforms(as_json: bool) -> int:
     """List the transforms, their radii and their parameters; angles are in degrees."""
-    rows = [_row(transform) for transform in all_transforms()]
+    known = all_transforms()
     if as_json:
-        click.echo(json.dumps(rows))
+        click.echo(json.dumps([_row(transform) for transform in known]))
         return 0
-    for row in rows:
-        radii = ",".join(f"{p['name']}{' (deg)' if p['unit'] else ''}" for p in row["radii"])
-        click.echo(f"{row['name']:<28}{row['category']:<23}radius: {radii}")
+    for transform in known:
+        radii = ",".join(f"{p.name}{' (deg)' if p.unit else ''}" for p in transform.radii)
+        click.echo(f"{transform.name:<28}{transform.category.value:<23}radius: {radii}")
     return 0
 
 

@@ -67,7 +67,9 @@ def feasible_resolution(
         if special.ndtr(bound(resolution, points) * (1 + 1e-6) / sigma) < best:
             return resolution
         resolution += max(1, resolution // 20)
-    raise UnsupportedRequest(f"the paper's grid for {transform.name} cannot certify this region at any practical M")
+    raise UnsupportedRequest(
+        f"the paper's grid for {transform.name} cannot certify this region at any practical M"
+    )
 
 
 Layout = Callable[[int], list[tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]]]
@@ -97,9 +99,7 @@ def _theorem(transform: Transform, radii: tuple[float, ...]) -> tuple[Layout, Bo
         # The Euler box of half width phi lies in the ball of angle 2 phi.
         angle = min(radii[0] if isinstance(transform, GeneralRotation) else 2 * radii[0], math.pi)
         return lambda m: _rotation_grid(angle, m), lambda m, points: _rotation_bound(angle, m, points)
-    raise UnsupportedRequest(
-        f"the paper has no grid for {transform.name}; use --protocol adaptive"
-    )
+    raise UnsupportedRequest(f"the paper has no grid for {transform.name}; use --protocol adaptive")
 
 
 def _unit_grid(radii: tuple[float, ...]) -> Layout:
@@ -129,7 +129,7 @@ def _rotation_grid(
     """Cells in (polar, azimuth, angle); tested points are rotation vectors. Polar rings get as many azimuths
     as their widest latitude needs (the paper takes the ring's middle, which is a little too few)."""
     rings = math.ceil(math.pi * m)
-    found = []
+    found: list[tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]] = []
     for ring in range(rings):
         a0, a1 = math.pi * ring / rings, math.pi * (ring + 1) / rings
         widest = 1.0 if a0 <= math.pi / 2 <= a1 else max(math.sin(a0), math.sin(a1))

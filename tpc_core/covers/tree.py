@@ -44,7 +44,7 @@ class Cell:
     @property
     def centre(self) -> Array:
         """The tested parameter."""
-        return (np.asarray(self.low) + np.asarray(self.high)) / 2
+        return np.asarray((np.asarray(self.low) + np.asarray(self.high)) / 2)
 
     @property
     def needed(self) -> float:
@@ -148,9 +148,7 @@ class CoverTree:
         axis = int(np.argmax(sides))
         a, b = cell.block[axis]
         middle = (a + b) // 2
-        blocks = [
-            (*cell.block[:axis], part, *cell.block[axis + 1 :]) for part in ((a, middle), (middle, b))
-        ]
+        blocks = [(*cell.block[:axis], part, *cell.block[axis + 1 :]) for part in ((a, middle), (middle, b))]
         return [(*self._frame(block), block) for block in blocks]
 
     def _halves(self, cell: Cell) -> list[tuple[Array, Array, Block]]:

@@ -109,7 +109,7 @@ def _introduction(runs: Runs) -> str:
     alphas = sorted({figures.settings.alpha for figures in runs.figures})
     level = ", ".join(f"{100 * (1 - alpha):.6g} %" for alpha in alphas)
     text = (
-        "Certified accuracy is the share of objects that are predicted rightly and certified, each certificate "
+        "Certified accuracy is the share of objects that are predicted rightly and certified, each one "
         f"at {level or 'its own'} confidence; intervals are 95 % over the choice of objects. "
         "Clean accuracy is that of the smoothed classifier. "
         f"Published figures: {paper().source}; {paper().settings}."

@@ -29,7 +29,9 @@ def model_for(transform: Transform, name: str | None = None, points: int | None 
     wanted = points or 64
     fitting = [card for card in fitting if card.task == "classification"]
     if not fitting:
-        raise UnsupportedRequest(f"no shipped checkpoint can certify {transform.name}; train one, or name one by --model")
+        raise UnsupportedRequest(
+            f"no shipped checkpoint can certify {transform.name}; train one, or name one by --model"
+        )
     return load_model(min(fitting, key=lambda card: _rank(card, transform, wanted)).name)
 
 

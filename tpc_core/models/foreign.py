@@ -159,7 +159,7 @@ def _exported(path: Path) -> nn.Module:
 
 def _scripted(path: Path) -> nn.Module:
     try:
-        network: nn.Module = torch.jit.load(str(path), map_location="cpu")  # type: ignore[no-untyped-call]
+        network: nn.Module = torch.jit.load(str(path), map_location="cpu")
     except Exception as error:
         raise InvalidFile(f"{path} is not a TorchScript file: {str(error).splitlines()[0]}") from error
     return network.eval()

@@ -25,7 +25,9 @@ def smoothing_from_json(description: Mapping[str, Any]) -> Smoothing:
     if kind not in fields:
         raise unknown_name("kind of smoothing", kind, list(fields))
     if set(description) != fields[kind]:
-        raise InvalidValue(f"{kind} smoothing has the fields {sorted(fields[kind])}, not {sorted(description)}")
+        raise InvalidValue(
+            f"{kind} smoothing has the fields {sorted(fields[kind])}, not {sorted(description)}"
+        )
     if kind == "group":
         return GroupSmoothing(str(description["group"]))
     try:

@@ -27,7 +27,9 @@ class ParameterSmoothing(Smoothing):
 
     def __post_init__(self) -> None:
         additive = self.transform.category is Category.ADDITIVE
-        if isinstance(self.transform, CoordinateNoise) or not (additive or isinstance(self.transform, Linear)):
+        if isinstance(self.transform, CoordinateNoise) or not (
+            additive or isinstance(self.transform, Linear)
+        ):
             raise UnsupportedRequest(
                 f"{self.transform.name} is {self.transform.category.value}: its parameter cannot be smoothed; "
                 "use coordinate smoothing"

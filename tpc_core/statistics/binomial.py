@@ -13,7 +13,9 @@ from tpc_core.errors import InvalidValue
 def check_alpha(alpha: float) -> float:
     """The error level alpha, which must lie strictly between 0 and 1."""
     if not 0 < alpha < 1:
-        raise InvalidValue(f"alpha is a probability of error and lies in (0, 1), not {alpha:g}; 0.001 is usual")
+        raise InvalidValue(
+            f"alpha is a probability of error and lies in (0, 1), not {alpha:g}; 0.001 is usual"
+        )
     return float(alpha)
 
 

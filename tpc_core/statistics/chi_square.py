@@ -60,7 +60,7 @@ def _inversion_terms(
     The step makes the aliasing error P(|Q| > 2 _FAR) negligible for |x| <= _FAR. The sum stops at U, where
     |characteristic function| <= |phi(U)| (U/u)^p beyond, so that what is left out is at most |phi(U)| / (pi p).
     """
-    squared = np.square(weights)
+    squared: NDArray[np.float64] = np.square(np.asarray(weights, dtype=np.float64))
     step = 2 * math.pi / (2 * _FAR)
     largest = 8.0
     while True:
@@ -74,4 +74,4 @@ def _inversion_terms(
     frequency = index * step
     angle = DEGREES / 2 * np.sum(np.arctan(2 * np.outer(weights, frequency)), axis=0)
     modulus_terms = np.exp(-DEGREES / 4 * np.sum(np.log1p(4 * np.outer(squared, frequency**2)), axis=0))
-    return frequency, modulus_terms / (math.pi * index), angle
+    return np.asarray(frequency), np.asarray(modulus_terms / (math.pi * index)), np.asarray(angle)

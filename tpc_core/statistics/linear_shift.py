@@ -22,6 +22,7 @@ _BOXES = 500
 """How many boxes of s may be examined; more would lower the answer by less than 1e-3."""
 
 Interval = tuple[float, float]
+Box = tuple[Interval, ...]
 
 
 @lru_cache(maxsize=4096)
@@ -37,9 +38,10 @@ def required_p_a(sigma: float, radius: float, boxes: int = _BOXES) -> float:
     sides: tuple[Interval, Interval] = ((1 - radius, 1.0), (1.0, 1 + radius))
     # Singular values come unordered, so only the number of shrinking ones matters: four octants.
     octants = itertools.combinations_with_replacement(sides, 3)
-    queue: list[tuple[float, int, tuple[Interval, ...]]] = []
+    queue: list[tuple[float, int, Box]] = []
     order = itertools.count()
-    for box in octants:
+    for octant in octants:
+        box: Box = octant
         heapq.heappush(queue, (-_needed(box, sigma, radius), next(order), box))
     for _ in range(boxes):
         worst, _, box = queue[0]
@@ -71,13 +73,19 @@ def linear_radius(p_a: float, sigma: float, *, largest: float = 0.95, tolerance:
 def _certifies(p_a: float, sigma: float, radius: float) -> bool:
     """Whether p_A is enough for this radius; the cheap checks that settle most cases come first."""
     spread = radius / math.sqrt(3)
-    for s in ((1.0, 1.0, 1.0), (1 - spread,) * 3, (1 + spread,) * 3, (1.0, 1.0, 1 - radius), (1.0, 1.0, 1 + radius)):
+    for s in (
+        (1.0, 1.0, 1.0),
+        (1 - spread,) * 3,
+        (1 + spread,) * 3,
+        (1.0, 1.0, 1 - radius),
+        (1.0, 1.0, 1 + radius),
+    ):
         if p_a <= _needed(tuple((v, v) for v in s), sigma, radius):
             return False
     return any(p_a > required_p_a(sigma, radius, boxes) for boxes in (_BOXES // 8, _BOXES))
 
 
-def _trimmed(box: tuple[Interval, ...], radius: float) -> tuple[Interval, ...] | None:
+def _trimmed(box: Box, radius: float) -> Box | None:
     """The box cut down to sum (s_j - 1)^2 <= r^2 and s sorted; None where nothing is left."""
     least = [_least_change(side) for side in box]
     if sum(least) > radius**2 * (1 + 1e-12):
@@ -96,7 +104,7 @@ def _least_change(side: Interval) -> float:
     return min((side[0] - 1) ** 2, (side[1] - 1) ** 2)
 
 
-def _needed(box: tuple[Interval, ...], sigma: float, radius: float) -> float:
+def _needed(box: Box, sigma: float, radius: float) -> float:
     """An upper bound of the p_A needed at every s of the box, 1 where nothing suffices."""
     lows = [side[0] for side in box]
     smallest = min(lows)

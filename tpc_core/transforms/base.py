@@ -87,7 +87,7 @@ class Transform(ABC):
     with angles in radians.
     """
 
-    category: ClassVar[Category] | Category
+    category: Category
     paper_radii: ClassVar[tuple[tuple[float, ...], ...]] = ()
     """The radii of the paper's tables, in edge units: presets for the app, rows for the evaluation."""
 
@@ -148,7 +148,9 @@ class Transform(ABC):
         """The internal z (dim,) float64 of the values that a person set."""
         if len(values) != len(self.parameters):
             names = ", ".join(p.name for p in self.parameters)
-            raise InvalidValue(f"{self.name} takes {len(self.parameters)} values ({names}), not {len(values)}")
+            raise InvalidValue(
+                f"{self.name} takes {len(self.parameters)} values ({names}), not {len(values)}"
+            )
         if not all(math.isfinite(v) for v in values):
             raise InvalidValue(f"{self.name}: every value must be a finite number, not {list(values)}")
         pairs = zip(self.parameters, values, strict=True)
@@ -167,7 +169,8 @@ class Transform(ABC):
         """z as a person reads it: "twist 12°, taper 0.1"."""
         values = self.to_edge(torch.as_tensor(z, dtype=torch.float64))
         return ", ".join(
-            f"{p.name} {v:.3g}{'°' if p.unit == 'deg' else ''}" for p, v in zip(self.parameters, values, strict=True)
+            f"{p.name} {v:.3g}{'°' if p.unit == 'deg' else ''}"
+            for p, v in zip(self.parameters, values, strict=True)
         )
 
     def parse_radius(self, radius: RadiusInput) -> tuple[float, ...]:

@@ -69,7 +69,7 @@ class GeneralRotation(Transform):
         azimuth, elevation, angle = super().from_edge(values).tolist()
         across = math.cos(elevation)
         direction = [across * math.cos(azimuth), across * math.sin(azimuth), math.sin(elevation)]
-        return angle * torch.tensor(direction, dtype=torch.float64)
+        return torch.tensor([angle * v for v in direction], dtype=torch.float64)
 
     def to_edge(self, z: Tensor) -> tuple[float, ...]:
         x, y, h = (float(v) for v in z)

@@ -29,7 +29,7 @@ class LinearReach:
         # Each row of dA adds a convex form of its own, so its worst case is one of its own corners.
         rows = np.einsum("mrci,ij,mrcj->mrc", corners, gram, corners).max(axis=2)
         widest = np.sqrt(max(float(np.linalg.eigvalsh(gram)[-1]), 0.0))
-        return np.minimum(np.sqrt(rows.sum(axis=1)), span * widest)
+        return np.asarray(np.minimum(np.sqrt(rows.sum(axis=1)), span * widest))
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Linear(Transform):
         return rotate(points, _matrix(z))
 
     def inverse(self, z: Tensor) -> Tensor:
-        return (torch.linalg.inv(_matrix(z)) - torch.eye(3).to(z)).flatten(-2)
+        return torch.flatten(torch.linalg.inv(_matrix(z)) - torch.eye(3).to(z), -2)
 
     def compose(self, first: Tensor, second: Tensor) -> Tensor:
-        return (_matrix(second) @ _matrix(first) - torch.eye(3).to(first)).flatten(-2)
+        return torch.flatten(_matrix(second) @ _matrix(first) - torch.eye(3).to(first), -2)
 
     def region(self, radii: Sequence[float]) -> Ball:
         return Ball(radii[0], 9)
@@ -68,7 +68,7 @@ class Linear(Transform):
 
 
 def _matrix(z: Tensor) -> Tensor:
-    return torch.eye(3).to(z) + z.unflatten(-1, (3, 3))
+    return torch.eye(3).to(z) + z.reshape(*z.shape[:-1], 3, 3)
 
 
 TRANSFORMS = (Linear(),)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
 from torch import Tensor
 
 from tpc_core.errors import InvalidValue, UnsupportedRequest
@@ -41,15 +42,16 @@ class CoordinateNoise(Transform):
         raise UnsupportedRequest("coordinate noise has three numbers per point, so its dimension is 3N")
 
     def from_edge(self, values: Sequence[float]) -> Tensor:
-        raise UnsupportedRequest(f"a size alone does not say where each point goes; use {self.name}.on_sphere")
+        raise UnsupportedRequest(f"a size does not say where each point goes; use {self.name}.on_sphere")
 
     def to_edge(self, z: Tensor) -> tuple[float, ...]:
         return (float(z.norm() if self.norm == "l2" else z.abs().max()),)
 
     def apply(self, points: Tensor, z: Tensor) -> Tensor:
         if z.shape[-1] != 3 * points.shape[-2]:
-            raise InvalidValue(f"{self.name} on {points.shape[-2]} points takes {3 * points.shape[-2]} numbers")
-        return points + z.to(points).unflatten(-1, (-1, 3))
+            count = points.shape[-2]
+            raise InvalidValue(f"{self.name} on {count} points takes {3 * count} numbers, not {z.shape[-1]}")
+        return points + z.to(points).reshape(*z.shape[:-1], -1, 3)
 
     def region(self, radii: Sequence[float]) -> Region:
         raise UnsupportedRequest(f"{self.name} is certified by its radius; it has no region to cover")
@@ -62,7 +64,8 @@ class CoordinateNoise(Transform):
         """The attack (*batch, 3N) of exactly this radius in a given direction."""
         if self.norm == "linf":
             return radius * direction.sign()
-        return radius * direction / direction.norm(dim=-1, keepdim=True).clamp_min(1e-12)
+        length = torch.linalg.vector_norm(direction, dim=-1, keepdim=True).clamp_min(1e-12)
+        return torch.mul(direction / length, radius)
 
 
 TRANSFORMS = (CoordinateNoise("l2"), CoordinateNoise("linf"))

@@ -144,12 +144,13 @@ class Ball(Region):
         nearest = np.clip(0.0, low, high)
         across = np.sum(nearest**2, axis=-1, keepdims=True) - nearest**2
         # Within the cell, |z_i| is largest where all other coordinates are nearest to zero.
-        limit = np.sqrt(np.maximum(self.radius**2 - across, 0.0)) * (1 + 1e-12) + 1e-300
+        # Near tangency the difference cancels; the added sliver keeps its rounding on the safe side.
+        limit = np.sqrt(np.maximum(self.radius**2 - across, 0.0) + 1e-14 * self.radius**2)
         return np.maximum(low, np.minimum(-limit, high)), np.minimum(high, np.maximum(limit, low))
 
     def span(self, centre: Array, low: Array, high: Array) -> Array:
         through_origin = np.linalg.norm(centre, axis=-1) + self.radius
-        return np.minimum(_corner_distance(centre, low, high), through_origin * (1 + 1e-12))
+        return np.asarray(np.minimum(_corner_distance(centre, low, high), through_origin * (1 + 1e-12)))
 
     def scaled(self, factor: float) -> Ball:
         return Ball(factor * self.radius, self.dimension)

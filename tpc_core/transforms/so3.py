@@ -13,11 +13,16 @@ def matrix_from_vector(w: Tensor) -> Tensor:
     angle = torch.linalg.vector_norm(w, dim=-1)[..., None, None]
     zero = torch.zeros_like(w[..., 0])
     x, y, z = w.unbind(-1)
-    cross = torch.stack([zero, -z, y, z, zero, -x, -y, x, zero], dim=-1).unflatten(-1, (3, 3))
+    cross = _matrices([zero, -z, y, z, zero, -x, -y, x, zero])
     # sinc stays exact where the angle is near zero: torch.sinc(a) = sin(pi a) / (pi a).
     first = torch.sinc(angle / math.pi)
     second = 0.5 * torch.sinc(angle / (2 * math.pi)) ** 2
     return torch.eye(3, dtype=w.dtype, device=w.device) + first * cross + second * (cross @ cross)
+
+
+def _matrices(entries: list[Tensor]) -> Tensor:
+    """Nine tensors (*batch), row by row, as matrices (*batch, 3, 3)."""
+    return torch.stack(entries, dim=-1).reshape(*entries[0].shape, 3, 3)
 
 
 def matrix_from_quaternion(q: Tensor) -> Tensor:
@@ -28,7 +33,7 @@ def matrix_from_quaternion(q: Tensor) -> Tensor:
         2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
         2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y),
     ]  # fmt: skip
-    return torch.stack(rows, dim=-1).unflatten(-1, (3, 3))
+    return _matrices(rows)
 
 
 def quaternion_from_vector(w: Tensor) -> Tensor:
@@ -62,7 +67,7 @@ def matrix_from_zyx(angles: Tensor) -> Tensor:
         sa * cb, sa * sb * sg + ca * cg, sa * sb * cg - ca * sg,
         -sb, cb * sg, cb * cg,
     ]  # fmt: skip
-    return torch.stack(rows, dim=-1).unflatten(-1, (3, 3))
+    return _matrices(rows)
 
 
 def zyx_from_matrix(matrix: Tensor) -> Tensor:

@@ -1,0 +1,42 @@
+# Every target does its own set-up in .venv; nothing else on the machine is touched but by `make system`.
+PYTHON ?= python3
+BIN := .venv/bin
+# One compute thread per process unless told otherwise: two torch processes on two cores must not fight.
+export GOMP_SPINCOUNT ?= 0
+
+.PHONY: setup setup-dev app test lint bench gallery clean
+
+setup: .venv/.app
+setup-dev: .venv/.dev
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.app: requirements.txt pyproject.toml | .venv/bin/python
+	$(BIN)/pip install -q --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
+	touch $@
+
+.venv/.dev: requirements-dev.txt .venv/.app
+	$(BIN)/pip install -q --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+app: .venv/.app
+	$(BIN)/streamlit run app/main.py
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: .venv/.dev lint
+	$(BIN)/python -m pytest
+
+bench: .venv/.dev
+	$(BIN)/python -m benchmarks
+
+gallery: .venv/.app
+	$(BIN)/tpc data gallery build
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache
