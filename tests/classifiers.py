@@ -64,7 +64,7 @@ def _pair(p: float | np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class HalfSpace(Toy):
-    """Inside iff <normal, x> < threshold, under coordinate noise: q = Phi((threshold - <normal, x>) / sigma|normal|)."""
+    """Inside iff <normal, x> < threshold, under coordinate noise: q = Phi((threshold - <normal, x>) / sigma|normal|)."""  # noqa: E501
 
     normal: np.ndarray = field(default_factory=lambda: np.zeros((1, 3)))
     threshold: float = 0.0
@@ -217,7 +217,9 @@ def small_cloud(points: int = 6, seed: int = 3) -> Cloud:
     rng = np.random.default_rng(seed)
     direction = rng.normal(size=(points, 3))
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    return Cloud(torch.from_numpy((direction * rng.uniform(0.5, 0.99, (points, 1))).astype(np.float32)), name="small")
+    return Cloud(
+        torch.from_numpy((direction * rng.uniform(0.5, 0.99, (points, 1))).astype(np.float32)), name="small"
+    )
 
 
 def parameter_model(transform: str, sigma: Sequence[float], normal: Sequence[float], threshold: float) -> Toy:
@@ -229,7 +231,9 @@ def parameter_model(transform: str, sigma: Sequence[float], normal: Sequence[flo
     )
 
 
-def broken_at(cloud: Cloud, transform: str, z: Sequence[float], sigma: float, *, margin: float = 1e-6) -> HalfSpace:
+def broken_at(
+    cloud: Cloud, transform: str, z: Sequence[float], sigma: float, *, margin: float = 1e-6
+) -> HalfSpace:
     """The half-space of coordinate noise whose border passes just short of phi(x, z): z is a true failure.
 
     Its normal is the displacement itself, so no classifier with this failure is surer at the identity.
@@ -239,7 +243,9 @@ def broken_at(cloud: Cloud, transform: str, z: Sequence[float], sigma: float, *,
     normal = (moved - start).numpy()
     normal = normal / np.linalg.norm(normal)
     return HalfSpace(
-        CoordinateSmoothing(sigma), normal=normal, threshold=float((moved.numpy() * normal).sum()) - margin * sigma
+        CoordinateSmoothing(sigma),
+        normal=normal,
+        threshold=float((moved.numpy() * normal).sum()) - margin * sigma,
     )
 
 
@@ -287,7 +293,7 @@ def simulated_votes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules["tpc_core.certify"], "Voter", DrawnVotes)
         _KNOWN.clear()
-        # Trees, tested clouds and prices are the same in every run of one question; remembering them changes nothing but time.
+        # Trees, tested clouds and prices are the same in every run of one question; remembering them changes nothing but time.  # noqa: E501
         patch.setattr(sys.modules["tpc_core.certify.cover"], "PriceList", functools.lru_cache(PriceList))
         patch.setattr(CoverTree, "children", functools.lru_cache(maxsize=None)(CoverTree.children))
         patch.setattr(Run, "at", _remembered_at(Run.at))

@@ -54,7 +54,7 @@ class PointGroup(Sectors):
 
 QUESTIONS: dict[str, Callable[[], Question]] = {
     "parameter": lambda: (
-        parameter_model("z-rotation", [15], [1], math.radians(35)), marked_cloud("z-rotation"), "z-rotation", 20, Options()
+        parameter_model("z-rotation", [15], [1], math.radians(35)), marked_cloud("z-rotation"), "z-rotation", 20, Options()  # noqa: E501
     ),
     "parameter anytime": lambda: (
         parameter_model("z-shear", [0.1], [1, 0], 0.25), marked_cloud("z-shear"), "z-shear", 0.1,
@@ -65,7 +65,7 @@ QUESTIONS: dict[str, Callable[[], Question]] = {
         "z-twist+z-rotation", "twist=20,rotation=10", Options(largest=True, budget=Budget(samples=2_000)),
     ),
     "parameter undecided": lambda: (
-        parameter_model("z-rotation", [15], [1], math.radians(10)), marked_cloud("z-rotation"), "z-rotation", 20, Options()
+        parameter_model("z-rotation", [15], [1], math.radians(10)), marked_cloud("z-rotation"), "z-rotation", 20, Options()  # noqa: E501
     ),
     "l2": lambda: (broken_at(SMALL, "z-taper", [0.9], 0.2), SMALL, "l2", 0.2, Options()),
     "linf": lambda: (broken_at(SMALL, "z-taper", [0.9], 0.2), SMALL, "linf", 0.05, Options()),

@@ -65,7 +65,11 @@ def _smaller_cloud(content: Content) -> None:
     """Shrunk points with a matching digest: displacements are smaller, so the recorded cells cannot be right."""
     import hashlib
 
-    raw = (np.frombuffer(base64.b64decode(content["cloud"]["points"]), dtype="<f4") * 0.5).astype("<f4").tobytes()
+    raw = (
+        (np.frombuffer(base64.b64decode(content["cloud"]["points"]), dtype="<f4") * 0.5)
+        .astype("<f4")
+        .tobytes()
+    )
     content["cloud"].update(points=base64.b64encode(raw).decode(), digest=hashlib.sha256(raw).hexdigest())
 
 
@@ -123,7 +127,7 @@ TAMPERINGS: list[tuple[str, str, Callable[[Content], object]]] = [
     ("parameter", "sizes that fall", _set("statistics", "sizes", to=lambda s: s[::-1])),
     ("parameter", "anytime for staged", _set("statistics", "kind", to="anytime")),
     ("parameter", "no class", _set("prediction", to=None)),
-    ("parameter", "a class that lost", _all(_set("prediction", "index", to=1), _set("prediction", "name", to="outside"))),
+    ("parameter", "a class that lost", _all(_set("prediction", "index", to=1), _set("prediction", "name", to="outside"))),  # noqa: E501
     ("parameter", "a class of another index", _set("prediction", "index", to=1)),
     ("parameter", "a class past the last", _set("prediction", "index", to=7)),
     ("parameter", "more choosing votes than samples", _set("prediction", "samples", to=lambda n: n - 1)),
@@ -137,7 +141,7 @@ TAMPERINGS: list[tuple[str, str, Callable[[Content], object]]] = [
     ("parameter largest", "the radius up", _set("claim", "radius", "twist", to=lambda r: UP * r)),
     ("parameter largest", "the bound up", _set("evidence", "lower_bound", to=0.9999)),
     ("l2", "the radius up", _set("claim", "radius", "l2", to=lambda r: 3 * r)),
-    ("l2", "l-infinity of the same size", _all(_set("claim", "transform", to="linf"), _set("claim", "radius", to={"linf": 0.2}))),
+    ("l2", "l-infinity of the same size", _all(_set("claim", "transform", to="linf"), _set("claim", "radius", to={"linf": 0.2}))),  # noqa: E501
     ("linf", "the radius up", _set("claim", "radius", "linf", to=lambda r: 3 * r)),
     ("linear", "the radius up", _set("claim", "radius", "frobenius", to=lambda r: 1.5 * r)),
     ("linear", "the radius past one", _set("claim", "radius", "frobenius", to=1.5)),
@@ -161,7 +165,7 @@ TAMPERINGS: list[tuple[str, str, Callable[[Content], object]]] = [
     ("tree of rotations", "a passed cell removed", _drop_a_passed_cell),
     ("tree of rotations", "all cells removed", _set("evidence", "cells", to=[])),
     ("tree of rotations", "a cell twice", _set("evidence", "cells", to=lambda cells: [*cells, cells[-1]])),
-    ("tree of rotations", "a stranger", _set("evidence", "cells", to=lambda cells: [*cells, {**cells[-1], "path": cells[-1]["path"] + "0"}])),
+    ("tree of rotations", "a stranger", _set("evidence", "cells", to=lambda cells: [*cells, {**cells[-1], "path": cells[-1]["path"] + "0"}])),  # noqa: E501
     ("tree of rotations", "passed as refined", _flip("passed", "refined")),
     ("tree of rotations", "passed as failed", _flip("passed", "failed")),
     ("tree of rotations", "a smaller reach", _cell(reach=lambda r: 0.9 * r)),
@@ -176,7 +180,7 @@ TAMPERINGS: list[tuple[str, str, Callable[[Content], object]]] = [
     ("tree of rotations", "a cloud that moves less", _smaller_cloud),
     ("tree of rotations", "another transform", _set("claim", "transform", to="zyx-rotation")),
     ("tree of rotations", "alpha down", _set("alpha", to=1e-9)),
-    ("tree of rotations", "parameter smoothing", _set("model", "smoothing", to={"kind": "parameter", "transform": "z-rotation", "sigma": [15.0]})),
+    ("tree of rotations", "parameter smoothing", _set("model", "smoothing", to={"kind": "parameter", "transform": "z-rotation", "sigma": [15.0]})),  # noqa: E501
     ("tree undecided", "certified though not proven", _set("verdict", to="certified")),
     ("tree undecided", "a refined cell removed", _drop_a_refined_cell),
     ("tree undecided", "refined as passed", _all(_set("verdict", to="certified"), _flip("refined", "passed"))),
@@ -195,9 +199,9 @@ TAMPERINGS: list[tuple[str, str, Callable[[Content], object]]] = [
     ("tree refuted", "votes that prove nothing", _all(
         _set("attack", "votes", to={"inside": 128, "outside": 128}), _set("attack", "samples", to=256))),
     ("tree refuted", "a winner that no class is called", _all(
-        _set("attack", "winner", to="nobody"), _set("attack", "votes", to={"nobody": 256}), _set("attack", "samples", to=256))),
+        _set("attack", "winner", to="nobody"), _set("attack", "votes", to={"nobody": 256}), _set("attack", "samples", to=256))),  # noqa: E501
     ("tree refuted", "certified though refuted", _set("verdict", to="certified")),
-    ("tree", "an attack beside a proof", lambda content: content.update(attack=genuine("tree refuted").model_dump(mode="json")["attack"])),
+    ("tree", "an attack beside a proof", lambda content: content.update(attack=genuine("tree refuted").model_dump(mode="json")["attack"])),  # noqa: E501
     # The paper's grid.
     ("grid", "a cell removed", _drop_a_passed_cell),
     ("grid", "another resolution", _set("evidence", "resolution", to=1)),
@@ -213,7 +217,7 @@ TAMPERINGS: list[tuple[str, str, Callable[[Content], object]]] = [
     ("points", "a point removed", _set("evidence", "n_a", to=lambda n: n[1:])),
     ("points", "more votes than were cast", _set("evidence", "n_a", 0, to=10_000)),
     ("points", "a part that does not exist", _set("evidence", "predictions", 0, to=17)),
-    ("points", "no votes, yet certified", _all(_set("evidence", "n", to=0), _set("evidence", "certified", to=[True] * 5))),
+    ("points", "no votes, yet certified", _all(_set("evidence", "n", to=0), _set("evidence", "certified", to=[True] * 5))),  # noqa: E501
     ("points", "a sample size of another plan", _all(
         _set("statistics", "sizes", to=[100_000]),)),
     ("points of a group", "a rival without votes", _all(
@@ -243,7 +247,9 @@ def test_a_change_without_a_new_seal_is_rejected(kind: str) -> None:
 
 def test_a_root_past_the_domain_does_not_stretch_the_claim() -> None:
     """Angles stop at 180 degrees: a tree "of 100 radians" covers pi, and a factor of it is a factor of pi."""
-    found = certify(broken_at(SMALL, "z-rotation", [1.2], 0.6), SMALL, "z-rotation", 180, Options(largest=True))
+    found = certify(
+        broken_at(SMALL, "z-rotation", [1.2], 0.6), SMALL, "z-rotation", 180, Options(largest=True)
+    )
     assert found.verdict == "certified"
 
     def lie(content: Content) -> None:
@@ -304,7 +310,7 @@ def test_random_changes_raise_nothing_but_typed_errors(kind: str) -> None:
         try:
             verify(Certificate.from_json(json.dumps(content)).sealed())
         except TpcError as error:
-            assert str(error)
+            assert str(error)  # noqa: PT017
 
 
 def test_huge_grids_are_refused_before_they_are_built() -> None:

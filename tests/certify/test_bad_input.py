@@ -39,7 +39,13 @@ def test_bad_clouds(points: torch.Tensor, advice: str) -> None:
 
 
 def test_normalise_refuses_what_it_cannot_scale() -> None:
-    for points in (torch.zeros(4, 3), torch.full((4, 3), NAN), torch.zeros(0, 3), torch.zeros(4, 2), torch.ones(1, 3)):
+    for points in (
+        torch.zeros(4, 3),
+        torch.full((4, 3), NAN),
+        torch.zeros(0, 3),
+        torch.zeros(4, 2),
+        torch.ones(1, 3),
+    ):
         with pytest.raises(InvalidCloud):
             normalise(points)
     Cloud(normalise(torch.randn(50, 3, generator=torch.Generator().manual_seed(0)) * 1e30))
@@ -52,14 +58,24 @@ def test_radii_out_of_range(transform: Any) -> None:
         radius = {p.name: bad for p in transform.radii}
         with pytest.raises(InvalidValue, match=r"choose a value in \(0"):
             transform.parse_radius(radius)
-    for junk in ("", "wide", "a=1", {"nonsense": 1.0}, [], [1.0] * 9, "1,2,3,4,5", None, "rotation=1,rotation=2"):
+    for junk in (
+        "",
+        "wide",
+        "a=1",
+        {"nonsense": 1.0},
+        [],
+        [1.0] * 9,
+        "1,2,3,4,5",
+        None,
+        "rotation=1,rotation=2",
+    ):
         with pytest.raises(InvalidValue, match="give"):
             transform.parse_radius(junk)
 
 
 def test_unknown_names_list_what_is_known() -> None:
     for name in ("", "z-bend", "w-rotation", "z-taper+", "z-taper+z-bend"):
-        with pytest.raises(UnknownName, match="choose one of: .*z-taper"):
+        with pytest.raises(UnknownName, match="choose one of: .*z-taper"):  # noqa: RUF043
             parse_transform(name)
     with pytest.raises(InvalidValue, match="different"):
         parse_transform("z-taper+z-taper")
@@ -80,11 +96,11 @@ def test_bad_sigmas(sigma: float) -> None:
 @pytest.mark.parametrize(
     "description",
     [
-        {}, {"kind": "none"}, {"kind": []}, {"kind": None}, {"kind": "coordinate"}, {"kind": "coordinate", "sigma": "x"},
+        {}, {"kind": "none"}, {"kind": []}, {"kind": None}, {"kind": "coordinate"}, {"kind": "coordinate", "sigma": "x"},  # noqa: E501
         {"kind": "coordinate", "sigma": None}, {"kind": "coordinate", "sigma": [1]}, {"kind": "group", "group": 3},
-        {"kind": "parameter", "transform": "z-rotation", "sigma": 3}, {"kind": "parameter", "transform": "z-taper", "sigma": [1]},
-        {"kind": "parameter", "transform": "z-rotation", "sigma": []}, {"kind": "parameter", "transform": "l2", "sigma": [1]},
-        {"kind": "parameter", "transform": "z-rotation", "sigma": ["x"]}, {"kind": "parameter", "transform": "z-rotation", "sigma": "5"},
+        {"kind": "parameter", "transform": "z-rotation", "sigma": 3}, {"kind": "parameter", "transform": "z-taper", "sigma": [1]},  # noqa: E501
+        {"kind": "parameter", "transform": "z-rotation", "sigma": []}, {"kind": "parameter", "transform": "l2", "sigma": [1]},  # noqa: E501
+        {"kind": "parameter", "transform": "z-rotation", "sigma": ["x"]}, {"kind": "parameter", "transform": "z-rotation", "sigma": "5"},  # noqa: E501
     ],
 )  # fmt: skip
 def test_bad_descriptions_of_a_smoothing(description: dict[str, Any]) -> None:
@@ -94,9 +110,9 @@ def test_bad_descriptions_of_a_smoothing(description: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, 2.0, NAN])
 def test_alpha_is_a_probability_of_error(alpha: float) -> None:
-    with pytest.raises(InvalidValue, match="0.001 is usual"):
+    with pytest.raises(InvalidValue, match="0.001 is usual"):  # noqa: RUF043
         Options(alpha=alpha)
-    with pytest.raises(InvalidValue, match="0.001 is usual"):
+    with pytest.raises(InvalidValue, match="0.001 is usual"):  # noqa: RUF043
         lower_bound(5, 10, alpha)
 
 
@@ -112,7 +128,9 @@ def test_bad_options(settings: dict[str, Any]) -> None:
         Options(**settings)
 
 
-@pytest.mark.parametrize("limits", [{"samples": 0}, {"samples": -1}, {"seconds": 0.0}, {"seconds": NAN}, {"cells": 0}])
+@pytest.mark.parametrize(
+    "limits", [{"samples": 0}, {"samples": -1}, {"seconds": 0.0}, {"seconds": NAN}, {"cells": 0}]
+)
 def test_budgets_are_positive(limits: dict[str, Any]) -> None:
     with pytest.raises(InvalidValue, match="positive"):
         Budget(**limits)

@@ -75,13 +75,15 @@ def test_a_vote_does_not_depend_on_the_votes_asked_for_with_it() -> None:
     voter = Voter(model, model.smoothing, seed=1, device=torch.device("cpu"))
     whole = voter.count(SMALL.points, "stream", 0, 300)
     cuts = [0, 1, 31, 32, 33, 95, 200, 300]
-    parts = sum(voter.count(SMALL.points, "stream", a, b) for a, b in zip(cuts, cuts[1:], strict=False))
+    parts = sum(voter.count(SMALL.points, "stream", a, b) for a, b in zip(cuts, cuts[1:], strict=False))  # noqa: RUF007
     assert (whole == parts).all()
     assert not (whole == voter.count(SMALL.points, "other", 0, 300)).all()
 
 
 @pytest.mark.parametrize("samples", [1, 31, 64, 128, 129, 300, 1_000, 5_000])
-@pytest.mark.parametrize("kind", ["parameter", "parameter anytime", "group", "tree largest", "tree refuted", "grid", "points"])
+@pytest.mark.parametrize(
+    "kind", ["parameter", "parameter anytime", "group", "tree largest", "tree refuted", "grid", "points"]
+)
 def test_a_budget_of_samples_is_kept(kind: str, samples: int) -> None:
     model, cloud, transform, radius, options = QUESTIONS[kind]()
     found = certify(model, cloud, transform, radius, replace(options, budget=Budget(samples=samples)))
@@ -116,7 +118,11 @@ def _slow() -> HalfSpace:
 def test_a_budget_of_seconds_is_kept() -> None:
     started = time.monotonic()
     found = certify(
-        _slow(), SMALL, "z-taper", 0.89, Options(budget=Budget(seconds=0.3), batch_size=32, statistics="anytime")
+        _slow(),
+        SMALL,
+        "z-taper",
+        0.89,
+        Options(budget=Budget(seconds=0.3), batch_size=32, statistics="anytime"),
     )
     assert time.monotonic() - started < 5
     assert found.verdict == "undecided"
@@ -124,7 +130,9 @@ def test_a_budget_of_seconds_is_kept() -> None:
     assert "0.3 seconds" in found.reasons[0].message
 
 
-@pytest.mark.parametrize("kind", ["parameter", "group", "tree of rotations", "tree largest", "grid", "points"])
+@pytest.mark.parametrize(
+    "kind", ["parameter", "group", "tree of rotations", "tree largest", "grid", "points"]
+)
 @pytest.mark.parametrize("after", [0, 1, 3, 6])
 def test_cancel_acts_within_one_batch(kind: str, after: int) -> None:
     model, cloud, transform, radius, options = QUESTIONS[kind]()
@@ -147,7 +155,9 @@ def test_cancel_acts_within_one_batch(kind: str, after: int) -> None:
 
             return counted
 
-    found = certify(Counting(), cloud, transform, radius, replace(options, batch_size=BLOCK), cancelled=cancelled)  # type: ignore[arg-type]
+    found = certify(
+        Counting(), cloud, transform, radius, replace(options, batch_size=BLOCK), cancelled=cancelled
+    )  # type: ignore[arg-type]
     if asked[0] > after:
         assert passes[0] <= after  # one batch of one block for each time the answer was no
         assert found.verdict == "undecided"
@@ -196,7 +206,9 @@ def test_events_come_in_order_and_end_with_done() -> None:
 def test_a_run_that_goes_on_ends_like_one_that_never_stopped(kind: str) -> None:
     model, cloud, transform, radius, options = QUESTIONS[kind]()
     whole = certify(model, cloud, transform, radius, replace(options, budget=Budget()))
-    short = certify(model, cloud, transform, radius, replace(options, budget=Budget(samples=max(200, whole.samples // 2))))
+    short = certify(
+        model, cloud, transform, radius, replace(options, budget=Budget(samples=max(200, whole.samples // 2)))
+    )
     resumed = certify(model, cloud, transform, radius, replace(options, budget=Budget()), resume=short)
     assert resumed.evidence == whole.evidence
     assert resumed.verdict == whole.verdict
@@ -296,40 +308,36 @@ def test_a_run_does_not_go_on_from_a_forged_certificate() -> None:
     model, cloud, transform, radius, options = QUESTIONS["parameter undecided"]()
     earlier = certify(model, cloud, transform, radius, options)
     readings = [r.model_copy(update={"n_a": r.n}) for r in earlier.evidence.readings]  # type: ignore[union-attr]
-    forged = earlier.model_copy(update={"evidence": earlier.evidence.model_copy(update={"readings": readings})})
+    forged = earlier.model_copy(
+        update={"evidence": earlier.evidence.model_copy(update={"readings": readings})}
+    )
     with pytest.raises(TpcError):
         certify(model, cloud, transform, radius, options, resume=forged)
 
 
 _MEMORY = """
-import resource, sys
-import numpy as np, torch
+import resource
+import torch
 from tests.classifiers import broken_at, small_cloud
 from tpc_core.certify import Options, certify
 torch.set_num_threads(1)
 cloud = small_cloud(1024)
 model = broken_at(cloud, "z-taper", [0.9], 0.2)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-found = certify(model, cloud, "l2", 0.1, Options(single_samples=int(sys.argv[1])))
-assert found.samples >= int(sys.argv[1])
-print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+for samples in (500, 5000):
+    assert certify(model, cloud, "l2", 0.1, Options(single_samples=samples)).samples >= samples
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
 def test_memory_does_not_grow_with_the_samples() -> None:
     """1,024 points: ten times the votes take the same memory, so 100,000 of them fit into 2 GB."""
-    root = Path(__file__).parents[2]
-    peaks = []
-    for samples in (1_000, 10_000):
-        done = subprocess.run(
-            [sys.executable, "-c", _MEMORY, str(samples)],
-            cwd=root, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=True, timeout=120,
-        )  # fmt: skip
-        before, peak = (int(v) for v in done.stdout.split())
-        peaks.append(peak)
-        assert peak < 2_000_000  # kilobytes
-        assert peak - before < 400_000
-    assert peaks[1] - peaks[0] < 100_000
+    done = subprocess.run(
+        [sys.executable, "-c", _MEMORY], cwd=Path(__file__).parents[2], env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, check=True, timeout=240,
+    )  # fmt: skip
+    few, many = (int(kilobytes) for kilobytes in done.stdout.split())
+    assert many < 2_000_000
+    assert many - few < 50_000
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")

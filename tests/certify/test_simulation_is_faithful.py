@@ -33,7 +33,7 @@ NORMAL = np.full((6, 3), 1 / math.sqrt(18))
 CASES: dict[str, tuple[Toy, Cloud, str, list[float]]] = {
     "half-space": (broken_at(SMALL, "z-taper", [0.3], 0.2), SMALL, "z-taper", [0.25]),
     "gap": (Gap(CoordinateSmoothing(0.2), normal=NORMAL, low=-0.3, high=-0.1), SMALL, "z-taper", [0.2]),
-    "ball": (BallAround(CoordinateSmoothing(0.2), centre=SMALL.points.double().numpy(), size=0.9), SMALL, "z-taper", [0.3]),
+    "ball": (BallAround(CoordinateSmoothing(0.2), centre=SMALL.points.double().numpy(), size=0.9), SMALL, "z-taper", [0.3]),  # noqa: E501
     "z-rotation": (parameter_model("z-rotation", [15], [1], 0.3), marked_cloud("z-rotation"), "z-rotation", [0.2]),
     "z-twist": (parameter_model("z-twist", [15], [-1], 0.3), marked_cloud("z-twist"), "z-twist", [0.1]),
     "z-shear": (parameter_model("z-shear", [0.1], [0.6, 0.8], 0.05), marked_cloud("z-shear"), "z-shear", [0.1, -0.02]),
@@ -49,8 +49,8 @@ CASES: dict[str, tuple[Toy, Cloud, str, list[float]]] = {
         "linear",
         [0.1, 0.2, 0, 0, -0.1, 0, 0, 0.3, 0.1],
     ),
-    "circle": (Sectors(GroupSmoothing("z-rotation"), ("a", "b", "c"), shares=(0.5, 0.3, 0.2)), SMALL, "z-rotation", [1.0]),
-    "sphere": (Sectors(GroupSmoothing("so3"), ("a", "b", "c"), shares=(0.5, 0.3, 0.2)), SMALL, "general-rotation", [1, 2, 0]),
+    "circle": (Sectors(GroupSmoothing("z-rotation"), ("a", "b", "c"), shares=(0.5, 0.3, 0.2)), SMALL, "z-rotation", [1.0]),  # noqa: E501
+    "sphere": (Sectors(GroupSmoothing("so3"), ("a", "b", "c"), shares=(0.5, 0.3, 0.2)), SMALL, "general-rotation", [1, 2, 0]),  # noqa: E501
     "parts": (
         PointSectors(ParameterSmoothing(Rotation("z"), (0.2,)), thresholds=(0.1, 0.2, -0.1)),
         Cloud(torch.tensor([[0.8, 0, 0.3], [0.5, 0.1, 0.2], [0.6, -0.1, 0.0]])),
@@ -63,7 +63,9 @@ CASES: dict[str, tuple[Toy, Cloud, str, list[float]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_real_votes_have_the_closed_form_probabilities(case: str) -> None:
     model, cloud, transform, z = CASES[case]
-    moved = parse_transform(transform).apply(cloud.points.double(), torch.tensor(z, dtype=torch.float64)).float()
+    moved = (
+        parse_transform(transform).apply(cloud.points.double(), torch.tensor(z, dtype=torch.float64)).float()
+    )
     voter = Voter(model, model.smoothing, seed=5, device=torch.device("cpu"))
     drawn = DrawnVotes(model, model.smoothing, seed=5, device=torch.device("cpu"))
     real = np.atleast_2d(voter.count(moved, "faithful", 0, VOTES))

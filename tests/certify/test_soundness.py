@@ -69,7 +69,10 @@ def _parameter(transform: str, sigma: list[float], radius: float | str, corner: 
     normal = z / np.asarray(model.smoothing.scale) ** 2
     threshold = float(normal @ z) * (1 - 1e-9)
     return FalseClaim(
-        parameter_model(transform, sigma, normal.tolist(), threshold), marked_cloud(transform), transform, radius
+        parameter_model(transform, sigma, normal.tolist(), threshold),
+        marked_cloud(transform),
+        transform,
+        radius,
     )
 
 
@@ -79,7 +82,9 @@ def _norm(norm: str, radius: float) -> FalseClaim:
     length = radius * (math.sqrt(18) if norm == "linf" else 1.0)
     base = broken_at(SMALL, "z-taper", [0.3], sigma)
     start = float((SMALL.points.double().numpy() * normal).sum())
-    return FalseClaim(replace(base, normal=normal, threshold=start + length * (1 - 1e-6)), SMALL, norm, radius)
+    return FalseClaim(
+        replace(base, normal=normal, threshold=start + length * (1 - 1e-6)), SMALL, norm, radius
+    )
 
 
 def _linear() -> FalseClaim:
@@ -89,7 +94,10 @@ def _linear() -> FalseClaim:
 
     threshold = sigma * float(special.ndtri(required_p_a(sigma, radius))) - 1e-9
     return FalseClaim(
-        parameter_model("linear", [sigma], [1.0] + [0.0] * 8, threshold), marked_cloud("linear"), "linear", radius
+        parameter_model("linear", [sigma], [1.0] + [0.0] * 8, threshold),
+        marked_cloud("linear"),
+        "linear",
+        radius,
     )
 
 
@@ -122,7 +130,7 @@ def _ball() -> FalseClaim:
     return FalseClaim(replace(model, size=size), SMALL, "z-taper", 0.3)
 
 
-FEW = Budget(samples=12_000)
+FEW = Budget(samples=8_000)
 TURN = (0.05, 0.03, 0.06)
 FALSE_CLAIMS: dict[str, Callable[[], FalseClaim]] = {
     "parameter z-rotation": lambda: _parameter("z-rotation", [15], 20, [math.radians(20)]),
@@ -158,7 +166,12 @@ FALSE_CLAIMS: dict[str, Callable[[], FalseClaim]] = {
     ),
 }  # fmt: skip
 
-WIDE = ("cover zyx rotation", "cover z-taper, a ball")
+WIDE = (
+    "cover zyx rotation",
+    "cover z-taper, a ball",
+    "cover z-taper and z-rotation",
+    "cover general rotation",
+)
 """Claims whose many cells make a run long and a false certificate all but impossible."""
 
 
@@ -169,7 +182,7 @@ def test_false_claims_are_rarely_certified(claim: str, statistics: str) -> None:
     budget = FEW if claim.startswith("cover") else Budget(samples=60_000)
     case = replace(made, options=replace(made.options, statistics=statistics, budget=budget))
     cover = claim.startswith("cover")
-    runs = 400 if cover and statistics == "anytime" else 800 if claim in WIDE else RUNS
+    runs = 200 if cover and statistics == "anytime" else 400 if claim in WIDE else RUNS
     assert at_most(case.false_certificates(runs), runs, ALPHA)
 
 
@@ -188,16 +201,21 @@ def test_false_claims_are_rarely_certified_by_the_grid_of_the_paper(monkeypatch:
     ("transform", "z", "sigma", "root"),
     [("z-taper", [0.45], 0.25, 0.9), ("general-rotation", [0.0, 0.08, 0.0], 0.2, 15)],
 )
-def test_the_largest_radius_is_rarely_too_large(transform: str, z: list[float], sigma: float, root: float) -> None:
+def test_the_largest_radius_is_rarely_too_large(
+    transform: str, z: list[float], sigma: float, root: float
+) -> None:
     model = broken_at(SMALL, transform, z, sigma)
     truth = float(np.linalg.norm(z))
     options = Options(alpha=ALPHA, largest=True, budget=Budget(samples=20_000))
-    runs, wrong = 500, 0
+    runs, wrong = 300, 0
     with simulated_votes():
         for seed in range(runs):
             found = certify(model, SMALL, transform, root, replace(options, seed=seed))
             radius = next(iter(found.claim.radius.values()))
-            wrong += found.verdict == "certified" and (math.radians(radius) if "rot" in transform else radius) > truth
+            wrong += (
+                found.verdict == "certified"
+                and (math.radians(radius) if "rot" in transform else radius) > truth
+            )
     assert at_most(wrong, runs, ALPHA)
 
 
@@ -205,7 +223,10 @@ def test_the_largest_radius_is_rarely_too_large(transform: str, z: list[float], 
 def test_the_largest_additive_radius_is_rarely_too_large(statistics: str) -> None:
     case = FALSE_CLAIMS["parameter z-rotation"]()
     options = Options(
-        alpha=ALPHA, largest=True, statistics=statistics, budget=Budget(samples=5_000)  # type: ignore[arg-type]
+        alpha=ALPHA,
+        largest=True,
+        statistics=statistics,
+        budget=Budget(samples=5_000),  # type: ignore[arg-type]
     )
     wrong = 0
     with simulated_votes():
@@ -250,9 +271,7 @@ def test_the_simulation_would_notice_a_reach_that_is_too_short(monkeypatch: pyte
 
     def short(self: CoverTree, *args: object, **more: object) -> object:
         cell = honest(self, *args, **more)  # type: ignore[arg-type]
-        return replace(cell, reach=0.9 * cell.reach)
+        return replace(cell, reach=0.75 * cell.reach)
 
     monkeypatch.setattr(CoverTree, "_cell", short)
-    assert exceeds(FALSE_CLAIMS["cover z-taper, one cell"]().false_certificates(300), 300, ALPHA)
-
-
+    assert exceeds(FALSE_CLAIMS["cover z-taper, one cell"]().false_certificates(200), 200, ALPHA)

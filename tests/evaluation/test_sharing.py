@@ -40,7 +40,7 @@ def test_one_count_decides_every_radius(
 ) -> None:
     prepared = prepare(ask(model, *claims), tmp_path / "run")
     seen = set()
-    for task in _tasks(prepared, [0, 1, 2, 5, 8], certificates=False):
+    for task in _tasks(prepared, [0, 1, 2], certificates=False):
         row = evaluate_object(task).row
         separate = alone(prepared, task.index)
         for answer, certificate in zip(row.claims, separate, strict=True):
@@ -54,7 +54,7 @@ def test_one_count_decides_every_radius(
 
 def test_covers_go_up_and_stop_at_the_first_failure(ask: Ask, tmp_path: Path) -> None:
     claims = ("z-taper:0.6", "z-taper:0.05", "z-taper+z-rotation:taper=0.6,rotation=2")
-    prepared = prepare(ask("tiny-noise", *claims, budget_samples=20_000), tmp_path / "run")
+    prepared = prepare(ask("tiny-noise", *claims, budget_samples=5_000), tmp_path / "run")
     for task in _tasks(prepared, [0, 1, 2], certificates=False):
         large, small, composed = (answer.status for answer in evaluate_object(task).row.claims)
         separate = [certificate.verdict for certificate in alone(prepared, task.index)]
@@ -85,8 +85,10 @@ def test_claims_are_asked_upwards() -> None:
 
 def test_accuracy_only_spends_no_votes_on_wrong_predictions(ask: Ask, tmp_path: Path) -> None:
     claims = ("x-rotation:2", "x-rotation:20")
-    both = evaluate(ask("tiny-rotation", *claims), tmp_path / "both", InlineEngine())
-    fast = evaluate(ask("tiny-rotation", *claims, accuracy_only=True), tmp_path / "fast", InlineEngine())
+    both = evaluate(ask("tiny-rotation", *claims, samples=256), tmp_path / "both", InlineEngine())
+    fast = evaluate(
+        ask("tiny-rotation", *claims, samples=256, accuracy_only=True), tmp_path / "fast", InlineEngine()
+    )
     rows = load_figures(tmp_path / "fast")[1].values()
     wrong = [row for row in rows if not row.right]
     assert wrong

@@ -120,6 +120,23 @@ def certify_events(
 
     `voter` may bring votes that were counted before, for another radius of the same cloud.
     """
+    run, strategy = prepare(model, cloud, transform, radius, options, cancelled=cancelled, voter=voter)
+    if resume is not None:
+        run.memory = remembered_readings(resume, run, model)
+    return _events(run, model, strategy, options)
+
+
+def prepare(
+    model: BaseClassifier,
+    cloud: Cloud,
+    transform: str | Transform,
+    radius: RadiusInput | None,
+    options: Options,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+    voter: Voter | None = None,
+) -> tuple[Run, Strategy]:
+    """Check the question and set up the run that answers it; no vote is cast yet."""
     if isinstance(transform, str):
         transform = parse_transform(transform)
     radii = _radii(transform, radius, options)
@@ -151,9 +168,7 @@ def certify_events(
         complete=options.complete,
         patience=options.patience,
     )
-    if resume is not None:
-        run.memory = remembered_readings(resume, run, model)
-    return _events(run, model, strategy, options)
+    return run, strategy
 
 
 def _events(run: Run, model: BaseClassifier, strategy: Strategy, options: Options) -> Iterator[Event]:
@@ -246,4 +261,5 @@ __all__ = [
     "VotesCounted",
     "certify",
     "certify_events",
+    "prepare",
 ]

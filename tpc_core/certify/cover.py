@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import special
 
-from tpc_core import streams
 from tpc_core.certificate.schema import (
     AttackRecord,
     CellRecord,
@@ -29,14 +28,15 @@ from tpc_core.certify.events import (
     Planned,
     VotesCounted,
 )
+from tpc_core.certify.probe import Probes, extra_places
 from tpc_core.certify.refute import confirm_attack
 from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
 from tpc_core.covers import Cell, CoverTree, PathLevels, PriceList
 from tpc_core.smoothing import CoordinateSmoothing
 from tpc_core.statistics import upper_bound
 
-PROBE_VOTES = 32
-_PLAN_LIMIT = 5_000
+_PLAN_LIMIT = 500
+"""How many first cells a plan looks at; they stand for the others."""
 _LARGEST_DIMENSION = 4
 """Past this, halving a cell hardly shrinks it: a region that one cell cannot hold is out of reach."""
 
@@ -72,9 +72,12 @@ class _Search:
 
     def push(self, cell: Cell, guess: float, mass: float) -> None:
         """Queue a cell, weakest first; where the largest radius is sought, nearest to the identity first."""
-        margin = float(special.ndtri(min(max(guess, 1e-6), 1 - 1e-6))) - cell.reach
+        # A cell that is too wide to be tested counts as its first tested parts will; the newest goes first, so
+        # that the search dives to the weakest place instead of unfolding the whole tree.
+        reach = min(cell.reach, self.tree.start)
+        margin = float(special.ndtri(min(max(guess, 1e-6), 1 - 1e-6))) - reach
         distance = self.distance(cell) if self.run.largest else 0.0
-        heapq.heappush(self.queue, (distance, margin, next(self.order), cell, mass))
+        heapq.heappush(self.queue, (distance, margin, -next(self.order), cell, mass))
 
     def distance(self, cell: Cell) -> float:
         """The smallest factor of the region that meets the cell."""
@@ -111,15 +114,18 @@ def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
     levels = PathLevels.falling(tree.ranks)
     prices = PriceList(run.monitor, levels, run.alpha, tree.region.dim)
     search = _Search(run, prediction.index, tree, levels, prices)
-    guesses = None
+    probes = Probes(tree.region)
+    attack = None
     if not run.largest:
-        guesses, attack = _probe(run, prediction, tree)
-        if attack is not None and not run.complete:
+        attack = probes.cast(run, prediction, tree.region.extremes())
+        if attack is None:
+            _, votes = planned_votes(tree, prices, probes.guess)
+            attack = probes.cast(run, prediction, extra_places(tree.region, votes, run.voter.seed))
+        if attack is not None:
             return _outcome(search, [], attack)
-        yield from _plan(search, guesses)
+        yield Planned(*planned_votes(tree, prices, probes.guess))
     search.push(tree.root(), 1.0, 1.0)
     reasons: list[Reason] = []
-    attack = None
     while search.queue:
         stopped = run.control.stop_reason()
         if stopped is not None:
@@ -128,7 +134,7 @@ def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
         _, _, _, cell, mass = heapq.heappop(search.queue)
         run.control.cells += 1
         if not cell.tested:
-            search.split(cell, lambda child: _nearest_guess(child, guesses, tree), mass)
+            search.split(cell, lambda child: probes.guess(child.centre), mass)
             continue
         verdict = yield from _examine(search, cell, mass)
         if isinstance(verdict, Reason):
@@ -158,45 +164,13 @@ def _named_radii(run: Run) -> dict[str, float]:
     return dict(zip([p.name for p in run.transform.radii], run.radii, strict=True))
 
 
-Guess = tuple[np.ndarray, float]
-
-
-def _probe(run: Run, prediction: Prediction, tree: CoverTree) -> tuple[list[Guess], AttackRecord | None]:
-    """A handful of votes at the extremes of the region: where is the model weakest, is it already broken?"""
-    guesses: list[Guess] = []
-    half = tree.region.half_widths
-    for index, z in enumerate(tree.region.extremes()):
-        if not run.afford(PROBE_VOTES):
-            break
-        counts = run.cast(run.at(z), streams.probe(index), 0, PROBE_VOTES)
-        if counts is None:
-            break
-        n_a = int(counts[prediction.index])
-        guesses.append((z / half, (n_a + 0.5) / (PROBE_VOTES + 1)))
-        if upper_bound(n_a, PROBE_VOTES, 1e-4) < 0.5 and not run.complete:
-            attack = confirm_attack(run, prediction, z, "probe of the extremes", rival=int(np.argmax(counts)))
-            if attack is not None:
-                return guesses, attack
-    return guesses, None
-
-
-def _nearest_guess(cell: Cell, guesses: list[Guess] | None, tree: CoverTree) -> float:
-    """What the nearest probe saw of p_A; one where there was no probe."""
-    if not guesses:
-        return 1.0
-    place = cell.centre / tree.region.half_widths
-    return min(guesses, key=lambda known: float(np.sum((known[0] - place) ** 2)))[1]
-
-
-def _plan(search: _Search, guesses: list[Guess] | None) -> Generator[Event, None, None]:
-    frontier = search.tree.frontier(_PLAN_LIMIT)
-    if frontier is None:
-        yield Planned(_PLAN_LIMIT, math.inf)
-        return
-    cost = sum(
-        search.prices.cell(_nearest_guess(cell, guesses, search.tree), cell.reach, 0) for cell in frontier
-    )
-    yield Planned(len(frontier), cost)
+def planned_votes(
+    tree: CoverTree, prices: PriceList, guess: Callable[[np.ndarray], float]
+) -> tuple[int, float]:
+    """The number of first cells, and about how many votes they will take."""
+    count, centres, reaches = tree.first_cells(_PLAN_LIMIT)
+    costs = [prices.cell(guess(z), float(reach), 0) for z, reach in zip(centres, reaches, strict=True)]
+    return count, count * float(np.mean(costs))
 
 
 def _examine(search: _Search, cell: Cell, mass: float) -> Generator[Event, None, Reason | None]:

@@ -28,6 +28,9 @@ def remembered_readings(earlier: Certificate, run: Run, model: BaseClassifier) -
         "device": earlier.device == run.voter.device.type,
         "stages": earlier.statistics.sizes[: len(run.monitor.sizes)] == list(run.monitor.sizes),
     }
+    if isinstance(earlier.evidence, TreeEvidence):
+        names = [p.name for p in run.transform.radii]
+        questions["region"] = earlier.evidence.root_radius == dict(zip(names, run.radii, strict=True))
     changed = [name for name, same in questions.items() if not same]
     if changed:
         raise InvalidValue(

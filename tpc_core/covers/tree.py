@@ -126,6 +126,24 @@ class CoverTree:
             cell = found[0]
         return cell
 
+    def first_cells(self, limit: int) -> tuple[int, Array, Array]:
+        """How many first cells meet the region, with the centres and reaches of at most `limit` of them.
+
+        For plans and estimates: all cells at once, without walking the tree. Where there are more than `limit`,
+        evenly spread ones stand for the others.
+        """
+        total = int(np.prod([float(count) for count in self.units]))
+        numbers = np.unique(np.linspace(0, total - 1, min(total, 8 * limit)).astype(np.int64))
+        places = np.stack(np.unravel_index(numbers, self.units), axis=1)
+        half, units = self.region.half_widths, np.array(self.units)
+        low, high = half * (2 * places / units - 1), half * (2 * (places + 1) / units - 1)
+        inside = self.region.meets(low, high)
+        low, high = self.region.trim(low[inside], high[inside])
+        count = round(total * float(np.mean(inside)))
+        chosen = np.unique(np.linspace(0, len(low) - 1, min(len(low), limit)).astype(np.int64))
+        centre = (low[chosen] + high[chosen]) / 2
+        return count, centre, self._reaches(centre, low[chosen], high[chosen])
+
     def frontier(self, limit: int) -> list[Cell] | None:
         """The first tested cell of every path; None where there are more than `limit`."""
         found: list[Cell] = []

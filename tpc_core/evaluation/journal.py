@@ -34,7 +34,7 @@ class Journal:
         try:
             _lock(self._file, self.path)
             before, self.rows, length = _read(self.path)
-            check_same(self.path, before, settings, resume=resume)
+            _check_same(self.path, before, settings, resume=resume)
             # What follows the last whole line was torn off by a crash; it is cut away before going on.
             self._file.truncate(length)
             if before is None:
@@ -63,7 +63,13 @@ class Journal:
         self._file.close()
 
 
-def check_same(path: Path, before: Settings | None, now: Settings, *, resume: bool) -> None:
+def check_folder(folder: Path, settings: Settings, *, resume: bool) -> None:
+    """Refuse a folder that holds another evaluation, before any work is done."""
+    if (folder / NAME).exists():
+        _check_same(folder / NAME, _read(folder / NAME)[0], settings, resume=resume)
+
+
+def _check_same(path: Path, before: Settings | None, now: Settings, *, resume: bool) -> None:
     """Refuse to mix two evaluations in one journal, and say what differs."""
     if before is None:
         return

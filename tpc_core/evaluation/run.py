@@ -13,7 +13,7 @@ from tpc_core.certify import certify_events
 from tpc_core.data import Dataset, open_dataset
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.engines import Engine
-from tpc_core.evaluation.journal import Journal, check_same, read_journal
+from tpc_core.evaluation.journal import Journal, check_folder, read_journal
 from tpc_core.evaluation.objects import Result, Task
 from tpc_core.evaluation.records import ObjectRow
 from tpc_core.evaluation.settings import Request, Settings, chosen_objects
@@ -43,8 +43,7 @@ def prepare(request: Request, folder: Path, *, resume: bool = False) -> Prepared
         raise InvalidFile(f"{settings.model} labels parts, and {dataset.name} has none; use shapenetpart")
     for claim in settings.claim_specs():
         certify_events(model, cloud, claim.transform, claim.radius, settings.options(0))
-    if (folder / "journal.jsonl").exists():
-        check_same(folder / "journal.jsonl", read_journal(folder)[0], settings, resume=resume)
+    check_folder(folder, settings, resume=resume)
     return Prepared(settings, dataset, folder)
 
 

@@ -14,6 +14,7 @@ from tpc_core.data import Dataset
 from tpc_core.errors import InvalidValue
 from tpc_core.evaluation.claims import ClaimSpec, parse_claims
 from tpc_core.models import Model
+from tpc_core.version import VERSION
 from tpc_core.votes import resolve_device
 
 DEFAULT_POINTS = 64
@@ -49,6 +50,7 @@ class Settings(BaseModel):
     """Certify only what is predicted rightly: no certified ratio then, but less work."""
     seed: int = 0
     device: Literal["cpu", "cuda"] = "cpu"
+    library: str = VERSION
 
     def claim_specs(self) -> tuple[ClaimSpec, ...]:
         """The claims, parsed."""

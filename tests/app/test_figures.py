@@ -1,0 +1,268 @@
+"""Figures are valid Plotly, hold the numbers that they were given, and never change their ranges on the way."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from app.figures.arrays import packed, unpacked
+from app.figures.axes import parameter_axes
+from app.figures.cells import (
+    MODES,
+    cell_text,
+    curve_figure,
+    heatmap_figure,
+    rasterise,
+    scale_of,
+    slice_cells,
+    volume_figure,
+)
+from app.figures.cloud import LIMIT, CloudView, MeshView, certified_parts_figure, cloud_figure
+from app.figures.single import convergence_figure, group_figure, landscape_figure
+from app.figures.theme import DARK, LIGHT, OKABE_ITO, theme_of
+from app.figures.votes import draw_strip, vote_bars
+from app.jobs import CellView, Count
+from app.landscape import Landscape
+from tpc_core import parse_transform
+from tpc_core.covers import Cell
+
+
+def valid(figure: dict[str, Any]) -> go.Figure:
+    """The figure as JSON sends it, checked by Plotly's own schema."""
+    return go.Figure(json.loads(json.dumps(figure)))
+
+
+def cell(low: tuple[float, ...], high: tuple[float, ...], path: str = "0", reach: float = 1.0) -> Cell:
+    return Cell(path, low, high, reach=reach, rank=0, tested=True)
+
+
+def quarters() -> list[CellView]:
+    """Three cells of different sizes that tile [-1, 1]^2, and what is known of them."""
+    return [
+        CellView(cell((-1, -1), (0, 1), "0"), "passed", 256, 256, 0.97),
+        CellView(cell((0, -1), (1, 0), "10"), "failed", 64, 20, 0.2),
+        CellView(cell((0, 0), (1, 1), "11"), "waiting"),
+    ]
+
+
+@pytest.fixture
+def view() -> CloudView:
+    points = np.random.default_rng(0).uniform(-0.5, 0.5, (40, 3))
+    moved = points + np.array([0.1, 0, 0])
+    return CloudView(points, moved, np.arange(40) % 3, {0: "seat", 1: "leg", 2: "back"}, np.arange(40.0))
+
+
+class TestArrays:
+    @pytest.mark.parametrize("shape", [(5,), (2, 3), (0,)])
+    def test_what_is_packed_is_read_back(self, shape: tuple[int, ...]) -> None:
+        values = np.random.default_rng(0).normal(size=shape)
+        np.testing.assert_allclose(unpacked(packed(values, "f8")), values)
+
+    def test_1024_points_take_less_than_20_kilobytes(self) -> None:
+        points = np.random.default_rng(0).normal(size=(1024, 3))
+        assert len(json.dumps([packed(points[:, i]) for i in range(3)])) < 20_000
+
+
+class TestCloud:
+    @pytest.mark.parametrize("colouring", ["displacement", "height", "parts", "critical"])
+    @pytest.mark.parametrize("theme", [LIGHT, DARK])
+    @pytest.mark.parametrize("side_by_side", [False, True])
+    def test_every_colouring_is_a_valid_figure(self, view, colouring, theme, side_by_side) -> None:
+        figure = cloud_figure(view, theme, colouring=colouring, side_by_side=side_by_side)
+        valid(figure)
+        assert ("scene2" in figure["layout"]) == side_by_side
+
+    def test_the_axes_do_not_jump_while_the_cloud_stays_in_the_cube(self, view) -> None:
+        still = cloud_figure(view, LIGHT)["layout"]["scene"]["xaxis"]["range"]
+        pushed = CloudView(view.original, view.original + np.array([0.5, 0, 0]))
+        assert cloud_figure(pushed, LIGHT)["layout"]["scene"]["xaxis"]["range"] == still == [-LIMIT, LIMIT]
+
+    def test_a_cloud_that_leaves_the_cube_is_still_in_the_picture(self, view) -> None:
+        far = CloudView(view.original, view.original * 10)
+        assert (
+            cloud_figure(far, LIGHT)["layout"]["scene"]["xaxis"]["range"][1]
+            >= 10 * np.abs(view.original).max()
+        )
+
+    def test_displacement_is_the_distance_that_each_point_moved(self, view) -> None:
+        body = cloud_figure(view, LIGHT, colouring="displacement")["data"][-1]
+        np.testing.assert_allclose(unpacked(body["marker"]["color"]), 0.1, rtol=1e-5)
+
+    def test_the_ghost_is_the_original(self, view) -> None:
+        ghost = cloud_figure(view, LIGHT)["data"][0]
+        np.testing.assert_allclose(unpacked(ghost["x"]), view.original[:, 0], rtol=1e-6)
+        assert len(cloud_figure(view, LIGHT, ghost=False)["data"]) == 1
+
+    def test_parts_are_named(self, view) -> None:
+        assert [t["name"] for t in cloud_figure(view, LIGHT, colouring="parts", ghost=False)["data"]] == [
+            "seat",
+            "leg",
+            "back",
+        ]
+
+    def test_only_points_that_decide_something_are_critical(self, view) -> None:
+        rest, loud = cloud_figure(view, LIGHT, colouring="critical", ghost=False)["data"]
+        assert len(unpacked(rest["x"])) == 1
+        assert len(unpacked(loud["x"])) == 39
+
+    def test_a_mesh_is_drawn_instead_of_its_points(self, view) -> None:
+        corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.0]])
+        mesh = MeshView(corners, np.array([[0, 1, 2]]))
+        meshed = CloudView(view.original, view.moved, mesh=mesh, original_mesh=mesh)
+        figure = cloud_figure(meshed, LIGHT, colouring="displacement")
+        valid(figure)
+        assert {trace["type"] for trace in figure["data"]} == {"mesh3d"}
+
+    def test_points_without_a_certificate_stand_out_from_every_part(self) -> None:
+        points = np.zeros((4, 3))
+        figure = certified_parts_figure(
+            points, np.array([0, 0, 1, 1]), np.array([True, False, True, True]), {0: "wing"}, LIGHT
+        )
+        valid(figure)
+        assert [len(unpacked(trace["x"])) for trace in figure["data"]] == [1, 2, 1]
+        assert figure["data"][-1]["marker"]["symbol"] == "circle-open"
+
+
+class TestVotes:
+    def test_the_true_class_is_shown_even_where_nothing_votes_for_it(self) -> None:
+        classes = [f"c{i}" for i in range(10)]
+        votes = np.array([0, 9, 8, 7, 6, 5, 4, 0, 0, 0])
+        figure = vote_bars(np.full(10, 0.1), votes, classes, "c9", LIGHT)
+        valid(figure)
+        assert "★ c9" in figure["data"][0]["y"]
+
+    def test_bars_are_shares(self) -> None:
+        figure = vote_bars(np.array([1.0, 0.0]), np.array([48, 16]), ["chair", "table"], None, LIGHT)
+        assert figure["data"][1]["x"] == [75.0, 25.0]
+
+    def test_each_draw_is_labelled_by_its_vote(self) -> None:
+        figure = draw_strip(np.zeros((3, 8, 3)), [0, 1, 0], ["chair", "night_stand"], 0, DARK)
+        valid(figure)
+        assert [note["text"] for note in figure["layout"]["annotations"]] == ["chair", "night stand", "chair"]
+        assert [len(unpacked(trace["x"])) for trace in figure["data"]] == [16, 8]
+
+
+class TestCells:
+    def test_boxes_of_any_size_land_where_they_belong(self) -> None:
+        cells = quarters()
+        raster = rasterise(np.array([v.cell.low for v in cells]), np.array([v.cell.high for v in cells]))
+        assert raster.index.tolist() == [[0, 1], [0, 2]]
+
+    def test_no_cells_make_an_empty_map(self) -> None:
+        transform = parse_transform("z-taper+z-rotation")
+        valid(heatmap_figure([], transform, np.array([0.1, 0.1]), "bound", LIGHT))
+        valid(curve_figure([], parse_transform("z-taper"), 0.2, LIGHT))
+
+    @pytest.mark.parametrize("mode", MODES)
+    def test_the_colour_range_of_a_mode_is_fixed(self, mode) -> None:
+        transform = parse_transform("z-taper+z-rotation")
+        few = heatmap_figure(quarters()[:1], transform, np.ones(2), mode, LIGHT)["data"][0]
+        all_of_them = heatmap_figure(quarters(), transform, np.ones(2), mode, LIGHT)
+        valid(all_of_them)
+        assert (few["zmin"], few["zmax"]) == (all_of_them["data"][0]["zmin"], all_of_them["data"][0]["zmax"])
+        assert few["zmin"] < few["zmax"]
+
+    def test_a_cell_without_votes_has_no_colour(self) -> None:
+        heat = heatmap_figure(quarters(), parse_transform("z-taper+z-rotation"), np.ones(2), "bound", LIGHT)[
+            "data"
+        ][0]
+        values = unpacked(heat["z"])
+        assert np.isnan(values[1, 1])
+        assert values[0, 0] == pytest.approx(0.97)
+
+    def test_hovering_says_votes_bound_and_what_is_needed(self) -> None:
+        text = cell_text(quarters()[0], parameter_axes(parse_transform("z-taper+z-rotation")))
+        assert "256 / 256" in text
+        assert "0.9700" in text
+        assert f"needed {quarters()[0].cell.needed:.4f}" in text
+        assert "°" in text
+
+    def test_only_cells_that_fall_short_are_framed(self) -> None:
+        transform = parse_transform("z-taper+z-rotation")
+        frame = heatmap_figure(quarters(), transform, np.ones(2), "margin", LIGHT)["data"][2]
+        x = unpacked(frame["x"])
+        assert len(x) == 6
+        assert np.nanmin(x) == 0
+
+    def test_a_curve_has_one_bar_for_each_cell_and_the_threshold_above_it(self) -> None:
+        transform = parse_transform("z-twist")
+        cells = [
+            CellView(cell((0.0,), (0.5,), "1"), "passed", 64, 64, 0.9),
+            CellView(cell((-0.5,), (0.0,), "0"), "testing", 64, 50, None),
+        ]
+        figure = curve_figure(cells, transform, 0.5, LIGHT)
+        valid(figure)
+        bars, needed, dots = figure["data"]
+        assert bars["customdata"] == ["0", "1"]
+        np.testing.assert_allclose(unpacked(bars["width"]), np.degrees(0.5))
+        assert unpacked(needed["y"])[0] == pytest.approx(cells[0].cell.needed)
+        assert len(unpacked(dots["x"])) == 2
+
+    def test_a_slice_shows_the_cells_that_it_meets(self) -> None:
+        below, above = cell((-1, -1, -1), (1, 1, 0), "0"), cell((-1, -1, 0), (1, 1, 1), "1")
+        cells = [CellView(below, "passed"), CellView(above, "failed")]
+        assert [v.cell.path for v in slice_cells(cells, (0, 1), -0.5)] == ["0"]
+        assert [v.cell.path for v in slice_cells(cells, (0, 1), 0.5)] == ["1"]
+
+    @pytest.mark.parametrize("name", ["z-twist+z-taper+z-rotation", "general-rotation", "zyx-rotation"])
+    @pytest.mark.parametrize("mode", MODES)
+    def test_three_parameters_have_a_volume(self, name, mode) -> None:
+        cells = [CellView(cell((-1, -1, -1), (1, 1, 0), "0"), "passed", 64, 64, 0.9)]
+        valid(volume_figure(cells, parse_transform(name), np.ones(3), mode, DARK))
+        valid(heatmap_figure(cells, parse_transform(name), np.ones(3), mode, DARK, sides=(0, 2), at=0.1))
+
+    def test_angles_are_shown_in_degrees(self) -> None:
+        twist, taper, rotation = parameter_axes(parse_transform("z-twist+z-taper+z-rotation"))
+        assert twist.shown(np.pi) == pytest.approx(180)
+        assert taper.shown(0.3) == 0.3
+        assert rotation.title == "rotation (°)"
+
+    def test_a_scale_of_states_has_one_colour_for_each(self) -> None:
+        scale = scale_of("state")
+        assert [name for _, name in scale.ticks] == ["waiting", "testing", "refined", "failed", "passed"]
+
+
+class TestSingle:
+    def test_the_bound_is_drawn_beside_what_is_needed(self) -> None:
+        counts = [Count(128, 128, None), Count(256, 250, 0.93)]
+        figure = convergence_figure(counts, 0.9, LIGHT)
+        valid(figure)
+        assert figure["data"][1]["y"] == [None, 0.93]
+        assert figure["layout"]["shapes"][0]["y0"] == 0.9
+        valid(convergence_figure([], None, LIGHT))
+
+    def test_the_certified_interval_is_drawn_in_degrees(self) -> None:
+        grid = np.linspace(-1, 1, 5)[:, None]
+        landscape = Landscape(grid, np.linspace(0, 1, 5), ["chair"] * 5)
+        figure = landscape_figure(landscape, parse_transform("z-twist"), (np.pi / 9,), "chair", DARK)
+        valid(figure)
+        assert figure["layout"]["shapes"][1]["x1"] == pytest.approx(20)
+
+    @pytest.mark.parametrize(("name", "outline"), [("z-shear", "circle"), ("z-twist+z-rotation", "rect")])
+    def test_the_certified_region_has_its_own_outline(self, name, outline) -> None:
+        sides = np.linspace(-1, 1, 3)
+        grid = np.stack([s.ravel() for s in np.meshgrid(sides, sides, indexing="xy")], axis=1)
+        transform = parse_transform(name)
+        figure = landscape_figure(
+            Landscape(grid, np.full(9, np.nan), [""] * 9),
+            transform,
+            (0.1,) * len(transform.radii),
+            "chair",
+            LIGHT,
+        )
+        valid(figure)
+        assert figure["layout"]["shapes"][0]["type"] == outline
+
+    def test_the_target_stands_out_among_the_votes_of_a_group(self) -> None:
+        figure = group_figure({"table": 10, "chair": 90}, "chair", LIGHT)
+        valid(figure)
+        assert figure["data"][0]["marker"]["color"] == [OKABE_ITO[0], OKABE_ITO[5]]
+
+
+def test_an_unknown_theme_is_light() -> None:
+    assert theme_of(None) is LIGHT
+    assert theme_of("dark") is DARK

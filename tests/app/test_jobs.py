@@ -1,0 +1,262 @@
+"""Runs belong to the process: they can be paused, cancelled and continued, share the device, and stay private."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from app.jobs import FORGOTTEN_AFTER, JobBoard, JobView, Request, TooManyJobs
+from app.turns import Turns
+from tpc_core import Budget, Options, parse_transform, verify
+
+
+def request(model, cloud, transform: str = "z-taper", radius: float = 0.2, **options) -> Request:
+    return Request(
+        "a blob", "gallery:blob", model, cloud, parse_transform(transform), radius, Options(**options)
+    )
+
+
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+class Slow:
+    """A model that waits for leave before every pass."""
+
+    def __init__(self, model) -> None:
+        self.model = model
+        self.leave = threading.Semaphore(0)
+        self.name, self.digest, self.classes, self.task = model.name, model.digest, model.classes, model.task
+        self.smoothing = model.smoothing
+
+    def classifier(self, device="cpu"):
+        answer = self.model.classifier(device)
+
+        def slowly(points):
+            assert self.leave.acquire(timeout=60)
+            return answer(points)
+
+        return slowly
+
+    def let(self, passes: int) -> None:
+        self.leave.release(passes)
+
+    def feed(self, condition: Callable[[], bool]) -> None:
+        """One pass after another until something happened."""
+
+        def fed() -> bool:
+            if condition():
+                return True
+            self.let(1)
+            return False
+
+        until(fed)
+
+
+def finished(board: JobBoard, model, cloud, **more) -> JobView:
+    job = board.submit("me", request(model, cloud, **more))
+    job.join(120)
+    return job.view()
+
+
+def test_a_run_ends_with_a_certificate_that_verifies(sure, cloud) -> None:
+    view = finished(JobBoard(), sure, cloud)
+    assert view.status == "done"
+    assert view.certificate is not None
+    assert view.certificate.verdict == "certified"
+    verify(view.certificate)
+    assert view.covered == pytest.approx(1.0)
+    assert view.samples == view.certificate.samples
+    assert {leaf.state for leaf in view.leaves} == {"passed"}
+
+
+def test_cells_fill_in_while_the_run_goes_on(sure, cloud) -> None:
+    slow = Slow(sure)
+    job = JobBoard().submit("me", request(slow, cloud))
+    states = set()
+    while job.live:
+        slow.let(1)
+        time.sleep(0.002)
+        states |= {view.state for view in job.view().cells}
+    job.join(60)
+    assert {"testing", "passed"} <= states
+
+
+def test_a_cancelled_run_keeps_its_votes_and_can_be_continued(sure, cloud) -> None:
+    board, slow = JobBoard(), Slow(sure)
+    job = board.submit("me", request(slow, cloud, radius=0.5))
+    slow.feed(lambda: any(view.n for view in job.view().cells))
+    job.cancel()
+    slow.let(10_000)
+    job.join(60)
+    stopped = job.view()
+    assert stopped.status == "cancelled"
+    assert stopped.certificate is not None
+    assert stopped.certificate.verdict == "undecided"
+    again = board.submit("me", job.request, stopped.certificate)
+    again.join(120)
+    whole = finished(JobBoard(), sure, cloud, radius=0.5)
+    assert again.view().certificate.verdict == "certified"
+    assert again.view().certificate.evidence == whole.certificate.evidence
+
+
+def test_a_paused_run_casts_no_votes_until_it_goes_on(sure, cloud) -> None:
+    slow = Slow(sure)
+    job = JobBoard().submit("me", request(slow, cloud))
+    slow.feed(lambda: job.view().samples > 0)
+    job.pause()
+    slow.let(10_000)
+    until(lambda: job.view().status == "paused")
+    samples = job.view().samples
+    time.sleep(0.05)
+    assert job.view().samples == samples
+    job.resume()
+    job.join(120)
+    assert job.view().certificate.verdict == "certified"
+
+
+def test_a_budget_that_ends_can_be_raised(sure, cloud) -> None:
+    board = JobBoard()
+    poor = board.submit("me", request(sure, cloud, radius=0.5, budget=Budget(samples=250)))
+    poor.join(60)
+    view = poor.view()
+    assert view.certificate.verdict == "undecided"
+    assert view.certificate.reasons[0].code == "budget"
+    rich = replace(poor.request, options=replace(poor.request.options, budget=Budget(samples=100_000)))
+    job = board.submit("me", rich, view.certificate)
+    job.join(120)
+    assert job.view().certificate.verdict == "certified"
+
+
+def test_an_additive_run_draws_a_map_after_its_verdict(twister, cloud) -> None:
+    view = finished(JobBoard(), twister, cloud, transform="z-twist", radius=20.0)
+    assert view.certificate.verdict == "certified"
+    assert view.counts[-1].lower_bound is not None
+    assert view.landscape is not None
+    assert not view.mapping
+    assert (view.landscape.share == 1).all()
+    assert set(view.landscape.winners) == {"a"}
+
+
+def test_a_question_that_cannot_be_answered_fails_with_its_reason(twister, cloud) -> None:
+    view = finished(JobBoard(), twister, cloud, transform="z-taper")
+    assert view.status == "failed"
+    assert "cannot certify z-taper" in view.message
+
+
+def test_a_crash_is_shown_and_not_lost(sure, cloud) -> None:
+    class Broken(Slow):
+        def classifier(self, device="cpu"):
+            raise RuntimeError("no such kernel")
+
+    view = finished(JobBoard(), Broken(sure), cloud)
+    assert view.status == "failed"
+    assert "no such kernel" in view.message
+
+
+def test_a_visitor_never_sees_the_runs_of_another(sure, cloud) -> None:
+    board = JobBoard()
+    mine = board.submit("me", request(sure, cloud))
+    theirs = board.submit("them", request(sure, cloud))
+    assert board.of("me") == [mine]
+    assert board.get("me", theirs.id) is None
+    assert board.get("me", mine.id) is mine
+    assert board.get("me", None) is None
+    mine.join(60), theirs.join(60)
+
+
+def test_the_number_of_runs_is_bounded(sure, cloud) -> None:
+    board, slow = JobBoard(per_visitor=1, in_all=2), Slow(sure)
+    jobs = [board.submit("me", request(slow, cloud))]
+    with pytest.raises(TooManyJobs):
+        board.submit("me", request(slow, cloud))
+    jobs.append(board.submit("them", request(slow, cloud)))
+    with pytest.raises(TooManyJobs):
+        board.submit("others", request(slow, cloud))
+    for job in jobs:
+        job.cancel()
+    slow.let(100)
+    for job in jobs:
+        job.join(60)
+
+
+def test_the_second_in_line_sees_its_place_and_gets_its_turn(sure, cloud) -> None:
+    board, slow = JobBoard(), Slow(sure)
+    board.turns.quantum = 0.0
+    first = board.submit("me", request(slow, cloud))
+    until(lambda: first.view().status == "running")
+    second = board.submit("them", request(slow, cloud))
+    until(lambda: second.view().position == 1)
+    assert second.view().status == "queued"
+    slow.let(6)
+    until(lambda: second.view().samples > 0 or first.view().position == 1)
+    slow.let(10_000)
+    first.join(60), second.join(60)
+    assert first.view().status == second.view().status == "done"
+
+
+def test_the_run_of_a_visitor_who_left_is_stopped_after_a_while(sure, cloud) -> None:
+    board, slow = JobBoard(), Slow(sure)
+    job = board.submit("gone", request(slow, cloud))
+    kept = board.submit("here", request(sure, cloud))
+    present = {"here"}.__contains__
+    board.sweep(present, now=0.0)
+    board.sweep(present, now=FORGOTTEN_AFTER / 2)
+    assert job.live
+    board.sweep(present, now=FORGOTTEN_AFTER + 1)
+    slow.let(1000)
+    job.join(60), kept.join(60)
+    assert job.view().status == "cancelled"
+    assert kept.view().status == "done"
+    board.sweep(present, now=FORGOTTEN_AFTER + 2)
+    assert board.of("gone") == []
+    assert board.of("here") == [kept]
+
+
+def test_a_visitor_who_comes_back_in_time_keeps_the_run(sure, cloud) -> None:
+    board = JobBoard()
+    job = board.submit("me", request(sure, cloud))
+    board.sweep(lambda _: False, now=0.0)
+    board.sweep(lambda _: True, now=FORGOTTEN_AFTER)
+    board.sweep(lambda _: False, now=FORGOTTEN_AFTER + 1)
+    job.join(60)
+    assert job.view().status == "done"
+    assert board.of("me") == [job]
+
+
+def test_turns_are_never_held_by_more_than_the_slots() -> None:
+    turns, inside, worst = Turns(slots=2, quantum=0.0), 0, 0
+    lock = threading.Lock()
+
+    def work(who: str) -> None:
+        nonlocal inside, worst
+        for _ in range(20):
+            assert turns.step(who, lambda: False)
+            with lock:
+                inside += 1
+                worst = max(worst, inside)
+            time.sleep(0.0005)
+            with lock:
+                inside -= 1
+            turns.leave(who)
+
+    threads = [threading.Thread(target=work, args=(str(i),)) for i in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert worst <= 2
+
+
+def test_whoever_stops_waiting_leaves_the_queue() -> None:
+    turns = Turns(slots=1)
+    assert turns.step("first", lambda: False)
+    assert not turns.step("second", lambda: True)
+    assert turns.position("second") == 0

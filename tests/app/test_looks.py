@@ -1,0 +1,72 @@
+"""A look at a cloud, the points that decide, and the process that renders stills."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from app.ballot import look, votes_that_fit
+from app.critical import critical_counts
+from app.stills import CannotRender, Renderer, Still, eye_of
+from tpc_core import CoordinateSmoothing
+from tpc_core.models import build
+
+
+def test_a_look_counts_every_vote_and_shows_the_first_draws(sure, cloud) -> None:
+    seen = look(sure.classifier(), sure.smoothing, cloud.points, votes=64, shown=5)
+    assert seen.votes.tolist() == [64, 0, 0]
+    assert seen.draws.shape == (5, 32, 3)
+    assert seen.answers == [0] * 5
+    assert seen.base.sum() == pytest.approx(1.0)
+
+
+def test_the_same_look_twice_shows_the_same_noise(sure, cloud) -> None:
+    one, two = (look(sure.classifier(), CoordinateSmoothing(0.1), cloud.points) for _ in range(2))
+    np.testing.assert_array_equal(one.draws, two.draws)
+
+
+def test_a_moving_slider_asks_for_fewer_votes() -> None:
+    assert votes_that_fit(64, moving=True) < votes_that_fit(64, moving=False)
+
+
+def test_critical_points_are_all_that_the_network_sees(cloud) -> None:
+    torch.manual_seed(0)
+    module = build("pointnet", classes=4).eval()
+    counts = critical_counts(module, cloud.points)
+    assert counts is not None
+    assert counts.sum() == 1024
+    kept = cloud.points[torch.from_numpy(counts > 0)]
+    assert 0 < len(kept) <= len(cloud)
+    torch.testing.assert_close(module(kept[None]), module(cloud.points[None]), atol=1e-4, rtol=1e-4)
+
+
+def test_a_network_without_a_max_pool_has_no_critical_points(cloud) -> None:
+    assert critical_counts(torch.nn.Flatten(), cloud.points) is None
+
+
+def test_a_still_is_a_picture() -> None:
+    pytest.importorskip("open3d", reason="shaded stills need open3d-cpu")
+    points = np.random.default_rng(0).uniform(-0.5, 0.5, (50, 3))
+    renderer = Renderer(timeout=90)
+    try:
+        picture = renderer.render(
+            Still(points, np.full((50, 3), 0.5), None, (1.0, -1.0, 0.5), size=(160, 120))
+        )
+    except CannotRender as error:
+        pytest.skip(str(error))
+    finally:
+        renderer.close()
+    assert picture.startswith(b"\x89PNG")
+
+
+def test_a_worker_that_dies_is_a_sentence_and_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.stills.sys.executable", "/bin/false")
+    with pytest.raises(CannotRender, match="apt-get install"):
+        Renderer().render(Still(np.zeros((2, 3)), np.zeros((2, 3)), None, (1.0, 1.0, 1.0)))
+
+
+@pytest.mark.parametrize("camera", [None, {}, {"eye": {"x": "far"}}, {"eye": {"x": 0, "y": 0, "z": 0}}])
+def test_a_camera_that_makes_no_sense_is_the_first_view(camera) -> None:
+    eye = eye_of(camera)
+    assert np.linalg.norm(eye) > 0.5

@@ -1,0 +1,115 @@
+"""Sentences and commands that the pages show, and the files that they take."""
+
+from __future__ import annotations
+
+import math
+import shlex
+
+import pytest
+
+from app.jobs import Request
+from app.snippets import command, python
+from app.visitors import xsrf_token
+from app.widgets.objects import read_upload
+from app.widgets.requests import duration, in_words, transform_names
+from tpc_core import Budget, Options, TpcError, parse_transform
+from tpc_core.certify.estimate import Estimate
+
+
+def request(model, cloud, radius, **options) -> Request:
+    transform = parse_transform("z-twist+z-rotation")
+    return Request("t", "gallery:chair-1", model, cloud, transform, radius, Options(**options))
+
+
+def test_the_command_asks_the_same_question(sure, cloud) -> None:
+    words = shlex.split(command(request(sure, cloud, {"twist": 20, "rotation": 5}, alpha=0.01, seed=3)))
+    assert words[:3] == ["tpc", "certify", "gallery:chair-1"]
+    pairs = dict(zip(words[3::2], words[4::2], strict=True))
+    assert pairs["--transform"] == "z-twist+z-rotation"
+    assert parse_transform("z-twist+z-rotation").parse_radius(pairs["--radius"]) == pytest.approx(
+        (math.radians(20), math.radians(5))
+    )
+    assert (pairs["--alpha"], pairs["--seed"], pairs["--points"]) == ("0.01", "3", "32")
+
+
+def test_every_option_of_the_command_exists(sure, cloud) -> None:
+    cli = pytest.importorskip("tpc_core.cli.certify")
+    known = {name for parameter in cli.certify.params for name in parameter.opts}
+    everything = request(
+        sure,
+        cloud,
+        (20, 5),
+        alpha=0.01,
+        seed=3,
+        sigma=(0.2,),
+        statistics="anytime",
+        complete=True,
+        largest=True,
+        budget=Budget(samples=9),
+    )
+    paper = request(sure, cloud, (20, 5), protocol="paper")
+    used = {
+        word for line in (everything, paper) for word in shlex.split(command(line)) if word.startswith("--")
+    }
+    assert used <= known
+
+
+def test_the_snippet_is_python_that_says_every_setting(sure, cloud) -> None:
+    text = python(request(sure, cloud, (20, 5), alpha=0.01, budget=Budget(samples=500)))
+    compile(text, "snippet", "exec")
+    assert "Options(alpha=0.01, budget=Budget(samples=500))" in text
+    assert "from tpc_core import Budget, Options, certify, load_model, load_object" in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "under a second"), (42, "42 s"), (600, "10 min"), (7200, "2.0 h"), (math.inf, "unknown")],
+)
+def test_durations_read_as_people_say_them(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        (Estimate(3, 500.0), "About 3 cells, 500 votes, 5 s; 100 votes/s on CPU."),
+        (Estimate(1, 50.0), "About 50 votes, under a second; 100 votes/s on CPU."),
+        (Estimate(5000, math.inf), "More than 5,000 cells: this may take long; 100 votes/s on CPU."),
+        (Estimate(0, None), "Cells from the identity outwards until one fails; 100 votes/s on CPU."),
+    ],
+)
+def test_an_estimate_is_a_sentence(work: Estimate, words: str) -> None:
+    assert in_words(work, 100.0, "cpu") == words
+
+
+def test_transforms_about_z_come_first() -> None:
+    names = transform_names()
+    assert names[0] == "z-rotation"
+    assert names.index("z-twist+z-taper+z-rotation") < names.index("x-rotation")
+
+
+def test_a_cookie_gives_the_same_token_under_every_mask() -> None:
+    token = bytes(range(16))
+
+    def cookie(mask: bytes) -> str:
+        masked = bytes(byte ^ mask[i % 4] for i, byte in enumerate(token))
+        return f"2|{mask.hex()}|{masked.hex()}|1700000000"
+
+    assert xsrf_token(cookie(b"abcd")) == xsrf_token(cookie(b"\x00\xff\x10\x20")) == token
+    for bad in (None, "", "2|zz|zz|1", "2||00|1", "nonsense", "2|00|00"):
+        assert xsrf_token(bad) == b""
+
+
+def test_an_upload_is_read_and_its_name_made_safe() -> None:
+    off = b"OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n"
+    shape = read_upload(off, "../../etc/<b>my shape</b>.OFF")
+    assert shape.mesh is not None
+    assert set(shape.name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+
+@pytest.mark.parametrize(
+    ("content", "name"), [(b"", "a.off"), (b"junk", "a.ply"), (b"x", "a.exe"), (b"x", "noending")]
+)
+def test_a_bad_upload_is_refused_with_a_sentence(content: bytes, name: str) -> None:
+    with pytest.raises(TpcError):
+        read_upload(content, name)
