@@ -61,6 +61,7 @@ class Voter:
     def __init__(
         self, base: BaseClassifier, smoothing: Smoothing, *, seed: int, device: torch.device
     ) -> None:
+        self.model_digest = base.digest
         self.smoothing = smoothing
         self.seed = seed
         self.device = device

@@ -91,7 +91,7 @@ QUESTIONS: dict[str, Callable[[], Question]] = {
     ),
     "tree refuted": lambda: (broken_at(SMALL, "z-taper", [0.2], 0.1), SMALL, "z-taper", 0.8, Options()),
     "tree undecided": lambda: (
-        broken_at(SMALL, "z-taper", [0.9], 0.1), SMALL, "z-taper", 0.88, Options(budget=Budget(samples=1_500))
+        broken_at(SMALL, "z-taper", [0.9], 0.1), SMALL, "z-taper", 0.88, Options(budget=Budget(samples=3_000))
     ),
     "grid": lambda: (
         broken_at(SMALL, "z-taper", [0.9], 0.3), SMALL, "z-taper", 0.2, Options(protocol="paper", resolution=2)

@@ -194,7 +194,7 @@ def _unit_ball_cloud(rng: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", GRIDS)
-@pytest.mark.parametrize("resolution", [1, 2, 3, 7])
+@pytest.mark.parametrize("resolution", [1, 2, 4])
 def test_the_grid_of_the_paper_covers_its_region_within_its_bound(name: str, resolution: int) -> None:
     transform, radii = parse_transform(name), GRIDS[name]
     rng = np.random.default_rng(resolution)

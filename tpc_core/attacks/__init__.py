@@ -14,8 +14,8 @@ from tpc_core.attacks.methods import METHODS, Candidate, method
 from tpc_core.attacks.space import attack_space
 from tpc_core.attacks.victim import BaseVictim, SmoothedVictim, Victim
 from tpc_core.certificate.schema import AttackRecord, Certificate, Prediction
+from tpc_core.certificate.sentence import refutation
 from tpc_core.certify import Budget
-from tpc_core.certify.assemble import refutation
 from tpc_core.certify.control import Control
 from tpc_core.certify.refute import confirm_attack
 from tpc_core.certify.run import Run, default_batch_size, predict

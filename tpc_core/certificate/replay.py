@@ -49,6 +49,8 @@ def replay(
             f"the certificate was made with model {certificate.model.name} "
             f"({certificate.model.digest[:12]}), not with this {model.name} ({model.digest[:12]})"
         )
+    if list(model.classes) != certificate.model.classes or model.task != certificate.model.task:
+        raise InvalidCertificate("the certificate names other classes or another task than this model has")
     device = resolve_device(certificate.device)
     smoothing = smoothing_from_json(certificate.model.smoothing)
     voter = Voter(model, smoothing, seed=certificate.seed, device=device)
@@ -158,7 +160,14 @@ def _point_recounts(evidence: PointEvidence, points: Tensor) -> Iterator[_Recoun
     predictions = np.asarray(evidence.predictions)
 
     def matches(_: int, votes: Counts) -> bool:
-        return bool(np.array_equal(votes[rows, predictions], evidence.n_a))
+        others = votes.copy()
+        others[rows, predictions] = 0
+        same_second = np.array_equal(others.max(axis=1), evidence.runner_up)
+        return same_second and bool(np.array_equal(votes[rows, predictions], evidence.n_a))
+
+    def chosen(_: int, votes: Counts) -> bool:
+        return bool(np.array_equal(votes.argmax(axis=1), predictions))
 
     if evidence.n:
+        yield _Recount("the choice of the parts", points, streams.SELECT, [evidence.selection], chosen)
         yield _Recount("the votes", points, streams.cell(streams.SINGLE), [evidence.n], matches)

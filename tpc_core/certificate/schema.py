@@ -123,7 +123,9 @@ class PointEvidence(Record):
 
     kind: Literal["points"] = "points"
     rule: Literal["parameter", "l2", "linear", "group"]
-    predictions: list[int]
+    predictions: list[int] = Field(max_length=1_000_000)
+    selection: Count
+    """Votes that chose the predictions; they are used for nothing else."""
     n: Count
     n_a: list[Count]
     runner_up: list[Count]

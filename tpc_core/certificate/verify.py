@@ -13,11 +13,14 @@ from tpc_core.certificate.schema import (
     Certificate,
     GridEvidence,
     GroupEvidence,
+    LedgerEntry,
     PointEvidence,
     Reading,
     SingleEvidence,
     TreeEvidence,
 )
+from tpc_core.certificate.sentence import verdict_sentence
+from tpc_core.certify.ledger import grid_ledger, point_ledger, rank_ledger, stage_ledger
 from tpc_core.certify.points import evidence_from_counts
 from tpc_core.certify.strategy import choose_strategy
 from tpc_core.cloud import Cloud
@@ -32,7 +35,7 @@ from tpc_core.statistics import (
     lower_bound,
     top_class_p_value,
 )
-from tpc_core.transforms import Transform, parse_transform
+from tpc_core.transforms import CoordinateNoise, Transform, parse_transform
 
 _TOLERANCE = 1e-9
 """Recorded bounds may differ from re-derived ones by this much: another libm rounds another way."""
@@ -68,12 +71,12 @@ def verify(certificate: Certificate) -> Verified:
         raise InvalidCertificate("the checksum does not match: the file was changed after it was made")
     try:
         question = _parse(certificate)
-        checks = _check_evidence(question)
+        checks = _check_evidence(question) + _check_refutation(question)
+        _check_sentence(question)
     except InvalidCertificate:
         raise
-    except (TpcError, ValueError, OverflowError) as error:
+    except (TpcError, ValueError, ArithmeticError, TypeError, LookupError, AssertionError) as error:
         raise InvalidCertificate(f"the certificate is not consistent: {error}") from error
-    checks += _check_refutation(certificate)
     return Verified(certificate.verdict, ("checksum", "cloud digest", *checks))
 
 
@@ -97,6 +100,8 @@ def _parse(certificate: Certificate) -> _Question:
     )
     prediction = certificate.prediction
     classes = certificate.model.classes
+    if len(set(classes)) != len(classes):
+        raise InvalidCertificate("the model has two classes of the same name")
     if prediction is not None:
         if not 0 <= prediction.index < len(classes) or classes[prediction.index] != prediction.name:
             raise InvalidCertificate(f"class {prediction.index} of the model is not {prediction.name!r}")
@@ -106,6 +111,30 @@ def _parse(certificate: Certificate) -> _Question:
             raise InvalidCertificate(f"the votes that chose the class do not favour {prediction.name}")
     smoothing = smoothing_from_json(certificate.model.smoothing)
     return _Question(certificate, certificate.cloud.cloud(), transform, radii, smoothing, monitor)
+
+
+def _check_sentence(question: _Question) -> None:
+    certificate = question.certificate
+    said = verdict_sentence(
+        question.transform,
+        question.radii,
+        certificate.alpha,
+        certificate.verdict,
+        certificate.prediction,
+        certificate.evidence,
+        certificate.reasons,
+        certificate.attack,
+    )
+    if certificate.sentence != said:
+        raise InvalidCertificate("the sentence does not say what the certificate shows")
+
+
+def _check_ledger(question: _Question, expected: list[LedgerEntry]) -> None:
+    recorded = question.certificate.ledger
+    if [entry.what for entry in recorded] != [entry.what for entry in expected]:
+        raise InvalidCertificate("the ledger of alpha does not list what was tested")
+    for entry, derived in zip(recorded, expected, strict=True):
+        _agree(f"the level of {entry.what}", entry.level, derived.level)
 
 
 def _check_evidence(question: _Question) -> tuple[str, ...]:
@@ -147,7 +176,8 @@ def _read(
 
 
 def _agree(name: str, recorded: float, derived: float) -> None:
-    if not math.isclose(recorded, derived, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
+    # No absolute tolerance: levels and p-values are small by nature.
+    if not math.isclose(recorded, derived, rel_tol=_TOLERANCE, abs_tol=0.0):
         raise InvalidCertificate(f"{name} is recorded as {recorded:.12g}, but the counts give {derived:.12g}")
 
 
@@ -157,6 +187,9 @@ def _single(question: _Question, evidence: SingleEvidence) -> bool:
         raise InvalidCertificate(f"a {evidence.rule} certificate does not apply to {question.transform.name}")
     best = _read(question, evidence.readings, question.certificate.alpha, question.monitor.bound)
     _agree("the lower bound of p_A", evidence.lower_bound, best)
+    _check_ledger(
+        question, stage_ledger(question.monitor, len(evidence.readings), question.certificate.alpha)
+    )
     if question.certificate.claim.largest:
         largest = strategy.rule.largest(
             best, question.radii if min(question.radii) > 0 else (1.0,) * len(question.radii)
@@ -175,15 +208,20 @@ def _group(question: _Question, evidence: GroupEvidence) -> bool:
     classes, prediction = question.certificate.model.classes, question.certificate.prediction
     assert prediction is not None
     previous = dict.fromkeys(classes, 0)
-    certified = False
+    certified, p_value, level = False, 1.0, 0.0
     for stage, votes in enumerate(evidence.stages):
         if stage >= len(question.monitor.sizes) or sum(votes.values()) != question.monitor.sizes[stage]:
             raise InvalidCertificate(f"stage {stage + 1} does not hold the number of votes fixed beforehand")
         if set(votes) - set(classes) or any(votes.get(n, 0) < before for n, before in previous.items()):
             raise InvalidCertificate(f"the votes of stage {stage + 1} cannot follow those before")
         previous = {name: votes.get(name, 0) for name in classes}
-        p_value = question.monitor.top_class(list(previous.values()), prediction.index)
-        certified = certified or p_value <= question.monitor.level(stage, question.certificate.alpha)
+        p_value = question.monitor.top_class([previous[name] for name in classes], prediction.index)
+        level = question.monitor.level(stage, question.certificate.alpha)
+        certified = certified or p_value <= level
+    if evidence.stages:
+        _agree("the p-value", evidence.p_value, p_value)
+        _agree("the level of the test", evidence.level, level)
+    _check_ledger(question, stage_ledger(question.monitor, len(evidence.stages), question.certificate.alpha))
     return certified
 
 
@@ -192,16 +230,27 @@ def _points(question: _Question, evidence: PointEvidence) -> bool:
     rule = "group" if strategy.kind == "group" else strategy.rule.name if strategy.rule else "cover"
     if rule != evidence.rule or len(evidence.predictions) != len(question.cloud):
         raise InvalidCertificate("the evidence does not fit the cloud and the smoothing")
+    classes = len(question.certificate.model.classes)
+    if any(not 0 <= label < classes for label in evidence.predictions):
+        raise InvalidCertificate("a point is predicted to be of a part that the model does not have")
     if evidence.n == 0:
+        if any(evidence.certified) or any(evidence.jointly_certified):
+            raise InvalidCertificate("a point is certified without a single vote")
         return False
+    if evidence.n != question.monitor.sizes[-1]:
+        raise InvalidCertificate("the number of votes is not the one fixed beforehand")
     needed = 0.5 if strategy.rule is None else strategy.rule.needed(question.radii)
     _agree("the needed p_A", evidence.needed, needed)
-    pairs = zip(evidence.n_a, evidence.runner_up, strict=True)
-    if any(own + rival > evidence.n for own, rival in pairs):
-        raise InvalidCertificate("a point has more votes than were cast")
+    for own, rival in zip(evidence.n_a, evidence.runner_up, strict=True):
+        # All votes are for the predicted part or for one of the others, none of which beats the runner-up.
+        if not own + rival <= evidence.n <= own + rival * (classes - 1):
+            raise InvalidCertificate(
+                f"{own} and {rival} of {evidence.n} votes cannot be the two largest counts"
+            )
     derived = evidence_from_counts(
         evidence.rule,
         evidence.predictions,
+        evidence.selection,
         evidence.n,
         evidence.n_a,
         evidence.runner_up,
@@ -210,6 +259,9 @@ def _points(question: _Question, evidence: PointEvidence) -> bool:
     )
     if derived.certified != evidence.certified or derived.jointly_certified != evidence.jointly_certified:
         raise InvalidCertificate("the certified points do not follow from the counts")
+    for recorded, bound in zip(evidence.lower_bounds, derived.lower_bounds, strict=True):
+        _agree("the lower bound of a point", recorded, bound)
+    _check_ledger(question, point_ledger(len(question.cloud), question.certificate.alpha))
     return all(derived.certified)
 
 
@@ -232,6 +284,7 @@ def _check_cell(question: _Question, cell: Cell, record: CellRecord, alpha: floa
     if box.shape != (2, len(cell.low)) or not np.allclose(box, [cell.low, cell.high], rtol=1e-9, atol=1e-12):
         raise InvalidCertificate(f"cell {record.path!r} is not where the cover puts it")
     _agree(f"the reach of cell {record.path!r}", record.reach, cell.reach)
+    _agree(f"the needed p_A of cell {record.path!r}", record.needed, cell.needed)
     _agree(f"the lower bound of cell {record.path!r}", record.lower_bound, bound)
     passed = bound > cell.needed
     if passed != (record.state == "passed"):
@@ -252,8 +305,8 @@ def _tree(question: _Question, evidence: TreeEvidence, records: dict[str, CellRe
     factor = evidence.factor if certificate.claim.largest else 1.0
     if not 0 <= factor <= 1:
         raise InvalidCertificate("the largest region cannot exceed the tree that it was read off")
-    if not all(r <= factor * big * (1 + 1e-9) for r, big in zip(question.radii, root_radii, strict=True)):
-        raise InvalidCertificate("the claimed radius is larger than the region that the tree covers")
+    for parameter, root in zip(question.transform.radii, root_radii, strict=True):
+        parameter.checked_radius(parameter.to_edge(root) * (1 - 1e-12))
     points = question.cloud.points.double().numpy()
     levels = PathLevels(tuple(evidence.path_shares))
     tree = CoverTree(
@@ -264,8 +317,13 @@ def _tree(question: _Question, evidence: TreeEvidence, records: dict[str, CellRe
         start=evidence.start,
         ranks=len(evidence.path_shares),
     )
+    if min(question.radii) > 0:
+        claimed = question.transform.region(question.radii).half_widths
+        if np.any(claimed > factor * tree.region.half_widths * (1 + 1e-9)):
+            raise InvalidCertificate("the claimed radius is larger than the region that the tree covers")
     prefixes = {path[:depth] for path in records for depth in range(len(path) + 1)}
     passed: dict[str, bool] = {}
+    reached = 0
     uncovered: list[Cell] = []
     stack = [tree.root()]
     while stack:
@@ -274,6 +332,7 @@ def _tree(question: _Question, evidence: TreeEvidence, records: dict[str, CellRe
         if record is not None:
             if not cell.tested:
                 raise InvalidCertificate(f"cell {cell.path!r} is too wide to be tested in this tree")
+            reached = max(reached, cell.rank)
             level = levels.level(cell.rank, certificate.alpha)
             bound = _read(question, record.readings, level, question.monitor.bound)
             passed[cell.path] = _check_cell(question, cell, record, level, bound)
@@ -293,6 +352,8 @@ def _tree(question: _Question, evidence: TreeEvidence, records: dict[str, CellRe
         raise InvalidCertificate(
             f"cell {min(strangers)!r} is not part of the tree, or lies under a cell that passed"
         )
+    if records:
+        _check_ledger(question, rank_ledger(levels, reached + 1, certificate.alpha))
     if certificate.claim.largest:
         blocked = [float(tree.region.nearest_gauge(np.array(c.low), np.array(c.high))) for c in uncovered]
         return evidence.factor > 0 and all(evidence.factor < gauge for gauge in blocked)
@@ -306,6 +367,7 @@ def _grid(question: _Question, evidence: GridEvidence, records: dict[str, CellRe
         question.transform, question.radii, points, question.smoothing.sigma, evidence.resolution
     )
     level = question.certificate.alpha / len(grid.cells)
+    _check_ledger(question, grid_ledger(len(grid.cells), question.certificate.alpha))
     by_path = {cell.path: cell for cell in grid.cells}
     passed = 0
     for path, record in records.items():
@@ -316,30 +378,34 @@ def _grid(question: _Question, evidence: GridEvidence, records: dict[str, CellRe
     return passed == len(grid.cells)
 
 
-def _check_refutation(certificate: Certificate) -> tuple[str, ...]:
+def _check_refutation(question: _Question) -> tuple[str, ...]:
     """A refuted verdict needs an attack inside the region whose votes prove it."""
+    certificate, transform = question.certificate, question.transform
     attack, prediction = certificate.attack, certificate.prediction
     if (certificate.verdict == "refuted") != (attack is not None):
         raise InvalidCertificate("a refuted verdict and a recorded attack go together")
     if attack is None or prediction is None:
         return ()
-    transform = parse_transform(certificate.claim.transform)
-    inside = attack_is_inside(certificate, np.asarray(attack.parameter, dtype=np.float64), transform)
-    if not inside:
+    parameter = np.asarray(attack.parameter, dtype=np.float64)
+    if not _is_inside(parameter, transform, question.radii):
         raise InvalidCertificate("the recorded attack lies outside the claimed region")
+    if set(attack.edge) != {p.name for p in transform.parameters}:
+        raise InvalidCertificate("the recorded attack does not name the transform's parameters")
+    for name, value in transform.named_values(parameter).items():
+        _agree(f"{name} of the attack", attack.edge[name], value)
+    if attack.winner not in certificate.model.classes or set(attack.votes) - set(certificate.model.classes):
+        raise InvalidCertificate("the recorded attack leads to a class that the model does not have")
     if attack.winner == prediction.name or sum(attack.votes.values()) != attack.samples:
         raise InvalidCertificate("the votes of the recorded attack do not add up")
     pair = [attack.votes.get(attack.winner, 0), attack.votes.get(prediction.name, 0)]
+    _agree("the p-value of the attack", attack.p_value, top_class_p_value(pair, 0))
     if top_class_p_value(pair, 0) > certificate.alpha:
         raise InvalidCertificate("the votes of the recorded attack do not prove that another class wins")
     return ("attack",)
 
 
-def attack_is_inside(certificate: Certificate, z: np.ndarray, transform: Transform) -> bool:
+def _is_inside(z: np.ndarray, transform: Transform, radii: tuple[float, ...]) -> bool:
     """Whether a parameter lies in the claimed region, up to rounding."""
-    from tpc_core.transforms import CoordinateNoise
-
-    radii = tuple(p.to_internal(certificate.claim.radius[p.name]) for p in transform.radii)
     if isinstance(transform, CoordinateNoise):
         size = float(np.linalg.norm(z) if transform.norm == "l2" else np.abs(z).max(initial=0.0))
         return size <= radii[0] * (1 + 1e-6)

@@ -29,6 +29,7 @@ from tpc_core.certify.run import Outcome, Run, default_batch_size, predict
 from tpc_core.certify.single import certify_single
 from tpc_core.certify.strategy import Strategy, choose_strategy, with_sigma
 from tpc_core.cloud import Cloud
+from tpc_core.covers.paper import theorem_of
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.statistics import AnytimeMonitor, Monitor, StagedMonitor, check_alpha, geometric_stages
 from tpc_core.transforms import Composition, RadiusInput, Transform, parse_transform
@@ -38,6 +39,7 @@ PAPER_SINGLE_SAMPLES = 1000
 """Votes for an additive transform in the paper."""
 
 _LARGEST_SAMPLES = 10_000
+_LAST_ANYTIME_SIZE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def certify_events(
     """
     run, strategy = prepare(model, cloud, transform, radius, options, cancelled=cancelled, voter=voter)
     if resume is not None:
-        run.memory = remembered_readings(resume, run, model)
+        run.memory = remembered_readings(resume, run, model, options)
     return _events(run, model, strategy, options)
 
 
@@ -144,16 +146,22 @@ def prepare(
     strategy = choose_strategy(transform, smoothing, cloud)
     if strategy.kind == "cover":
         transform.reach(cloud.points.double().numpy())  # refuses transforms without a displacement bound
+        if options.protocol == "paper":
+            theorem_of(transform, radii)  # refuses transforms for which the paper has no grid
         if model.task == "segmentation":
             raise UnsupportedRequest(
                 "part segmentation is certified by parameter, group or l2 smoothing, not by covers; "
                 f"take a segmentation model smoothed by {transform.name}"
             )
+    if model.task == "segmentation" and (options.largest or options.statistics == "anytime"):
+        raise UnsupportedRequest(
+            "part segmentation takes a given radius and one fixed sample for every point"
+        )
     monitor = _monitor(strategy, options, model.task)
     if voter is None:
         voter = Voter(model, smoothing, seed=options.seed, device=resolve_device(options.device))
-    elif (voter.seed, voter.smoothing) != (options.seed, smoothing):
-        raise InvalidValue("the voter was made for another seed or another smoothing than these options")
+    elif (voter.seed, voter.smoothing, voter.model_digest) != (options.seed, smoothing, model.digest):
+        raise InvalidValue("the voter was made for another seed, another smoothing or another model")
     run = Run(
         voter=voter,
         cloud=cloud,
@@ -234,8 +242,8 @@ def _monitor(strategy: Strategy, options: Options, task: str) -> Monitor:
         sizes = geometric_stages(4 * BLOCK, 32_768)
     if options.statistics == "staged":
         return sizes
-    last = sizes.sizes[-1]
-    fine = [size for size in (BLOCK * 2**i for i in range(24)) if size <= max(last, 1 << 20)]
+    last = sizes.sizes[-1] if options.largest and strategy.kind == "single" else _LAST_ANYTIME_SIZE
+    fine = [BLOCK * 2**i for i in range(24) if BLOCK * 2**i <= last]
     return AnytimeMonitor(tuple(fine) or (last,))
 
 

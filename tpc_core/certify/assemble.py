@@ -1,17 +1,16 @@
-"""From an outcome to a certificate, with the verdict as one plain sentence."""
+"""From an outcome to a sealed certificate."""
 
 from __future__ import annotations
 
 from tpc_core.certificate.schema import (
-    AttackRecord,
     Certificate,
     Claim,
     CloudRecord,
     ModelRecord,
-    PointEvidence,
     Prediction,
     Statistics,
 )
+from tpc_core.certificate.sentence import verdict_sentence
 from tpc_core.certify.run import Outcome, Run
 from tpc_core.statistics import Monitor, StagedMonitor
 from tpc_core.version import VERSION
@@ -27,7 +26,16 @@ def assemble(
     return Certificate(
         library=VERSION,
         verdict=outcome.verdict,
-        sentence=sentence(run, prediction, outcome, radii),
+        sentence=verdict_sentence(
+            run.transform,
+            radii,
+            run.alpha,
+            outcome.verdict,
+            prediction,
+            outcome.evidence,
+            outcome.reasons,
+            outcome.attack,
+        ),
         reasons=outcome.reasons,
         claim=Claim(transform=run.transform.name, radius=radius, largest=run.largest),
         prediction=prediction,
@@ -57,30 +65,3 @@ def describe_monitor(monitor: Monitor) -> Statistics:
     if isinstance(monitor, StagedMonitor):
         return Statistics(kind="staged", sizes=list(monitor.sizes), shares=list(monitor.shares))
     return Statistics(kind="anytime", sizes=list(monitor.sizes), shares=[1.0] * len(monitor.sizes))
-
-
-def refutation(transform: str, name: str, attack: AttackRecord) -> str:
-    """A proven attack as a person would say it."""
-    place = ", ".join(f"{key} {value:.3g}" for key, value in attack.edge.items())
-    return f"An attack by {transform} ({place}) turns {name} into {attack.winner}."
-
-
-def sentence(run: Run, prediction: Prediction | None, outcome: Outcome, radii: tuple[float, ...]) -> str:
-    """The verdict as a person would say it."""
-    confidence = f"{100 * (1 - run.alpha):.6g} % confidence"
-    pairs = zip(run.transform.radii, radii, strict=True)
-    within = ", ".join(
-        (f"{p.name} " if len(radii) > 1 else "") + p.describe(float(f"{p.to_edge(r):.4g}")) for p, r in pairs
-    )
-    if isinstance(outcome.evidence, PointEvidence):
-        passed, count = sum(outcome.evidence.certified), len(outcome.evidence.certified)
-        every = "Every point" if passed == count else f"{passed} of {count} points"
-        verb = "keeps" if passed == count else "keep"
-        return f"{every} {verb} its part under every {run.transform.noun} within {within}, with {confidence} each."
-    name = prediction.name if prediction is not None else "its class"
-    if outcome.verdict == "certified":
-        return f"Every {run.transform.noun} within {within} keeps the class {name}, with {confidence}."
-    if outcome.verdict == "refuted" and outcome.attack is not None:
-        return refutation(run.transform.name, name, outcome.attack)
-    why = outcome.reasons[0].message if outcome.reasons else "no reason was recorded"
-    return f"Undecided whether every {run.transform.noun} within {within} keeps the class {name}: {why}."

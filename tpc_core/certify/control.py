@@ -48,7 +48,7 @@ class Control:
             spent = f"{budget.samples:,} samples"
         elif budget.seconds is not None and self.seconds >= budget.seconds:
             spent = f"{budget.seconds:g} seconds"
-        elif budget.cells is not None and self.cells >= budget.cells:
+        elif budget.cells is not None and self.cells > budget.cells:
             spent = f"{budget.cells:,} cells"
         if spent is None:
             return None

@@ -15,7 +15,6 @@ from tpc_core.certificate.schema import (
     AttackRecord,
     CellRecord,
     CellState,
-    LedgerEntry,
     Prediction,
     Reason,
     TreeEvidence,
@@ -28,6 +27,7 @@ from tpc_core.certify.events import (
     Planned,
     VotesCounted,
 )
+from tpc_core.certify.ledger import rank_ledger
 from tpc_core.certify.probe import Probes, extra_places
 from tpc_core.certify.refute import confirm_attack
 from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
@@ -100,6 +100,7 @@ class _Search:
     def split(self, cell: Cell, guess: Callable[[Cell], float], mass: float) -> tuple[Cell, ...]:
         """Queue the parts of a cell in its place; `guess` says what p_A is expected in each."""
         children = tuple(self.tree.children(cell))
+        assert children, "a cell that meets the region has a part that meets it"
         whole = sum(child.volume for child in children) or 1.0
         for child in children:
             self.push(child, guess(child), mass * child.volume / whole)
@@ -270,10 +271,7 @@ def _outcome(search: _Search, reasons: list[Reason], attack: AttackRecord | None
         cells=sorted(search.records, key=lambda record: (len(record.path), record.path)),
     )
     used = 1 + max((search.tree.descend(record.path).rank for record in search.records), default=0)
-    ledger = [
-        LedgerEntry(what=f"cells of rank {rank}", level=search.levels.level(rank, run.alpha))
-        for rank in range(used)
-    ]
+    ledger = rank_ledger(search.levels, used, run.alpha)
     radii = tuple(factor * r for r in run.radii) if run.largest else None
     if attack is not None:
         return Outcome("refuted", evidence, ledger, reasons, radii, attack)

@@ -7,8 +7,9 @@ from collections.abc import Generator
 import numpy as np
 
 from tpc_core import streams
-from tpc_core.certificate.schema import GroupEvidence, LedgerEntry, Prediction, Reason
+from tpc_core.certificate.schema import GroupEvidence, Prediction, Reason
 from tpc_core.certify.events import Event, VotesCounted
+from tpc_core.certify.ledger import stage_ledger
 from tpc_core.certify.run import Outcome, Run, named
 
 
@@ -16,7 +17,6 @@ def certify_group(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
     """Test in stages that y_A, chosen on other samples, is the top class; each stage has its own level."""
     counts = np.zeros(len(run.classes), dtype=np.int64)
     stages: list[dict[str, int]] = []
-    ledger: list[LedgerEntry] = []
     p_value, level, done = 1.0, run.monitor.level(0, run.alpha), 0
     certified = False
     for stage, size in enumerate(run.monitor.sizes):
@@ -28,13 +28,13 @@ def certify_group(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
         counts, done = counts + counted, size
         stages.append(named(counts, run.classes))
         level = run.monitor.level(stage, run.alpha)
-        ledger.append(LedgerEntry(what=f"stage of {size} votes", level=level))
         p_value = run.monitor.top_class(counts.tolist(), prediction.index)
         yield VotesCounted(None, size, int(counts[prediction.index]), None, run.control.samples)
         certified = p_value <= level
         if certified or _hopeless(counts, prediction.index, size, run.monitor.sizes[-1]):
             break
     evidence = GroupEvidence(stages=stages, p_value=p_value, level=level)
+    ledger = stage_ledger(run.monitor, len(stages), run.alpha)
     reasons = [] if certified else [_reason(run, counts, prediction)]
     return Outcome("certified" if certified else "undecided", evidence, ledger, reasons, run.radii)
 

@@ -7,11 +7,11 @@ from collections.abc import Generator
 import numpy as np
 import torch
 
-from tpc_core.certificate.schema import CellRecord, GridEvidence, LedgerEntry, Prediction, Reason
+from tpc_core.certificate.schema import CellRecord, GridEvidence, Prediction, Reason
 from tpc_core.certify.events import CellDecided, CellStarted, Event, Planned, VotesCounted
+from tpc_core.certify.ledger import grid_ledger
 from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
 from tpc_core.covers.paper import SAMPLES, PaperGrid, feasible_resolution, paper_grid
-from tpc_core.errors import UnsupportedRequest
 from tpc_core.smoothing import CoordinateSmoothing
 from tpc_core.statistics import lower_bound
 from tpc_core.transforms import GeneralRotation, ZYXRotation
@@ -21,10 +21,6 @@ def certify_paper(
     run: Run, prediction: Prediction, resolution: int | None
 ) -> Generator[Event, None, Outcome]:
     """Test every cell of the grid; the first that fails ends the run."""
-    if run.largest:
-        raise UnsupportedRequest(
-            "the paper's protocol certifies a given radius; use --protocol adaptive for --max"
-        )
     smoothing = run.voter.smoothing
     assert isinstance(smoothing, CoordinateSmoothing)
     cloud = run.cloud.points.double().numpy()
@@ -70,7 +66,7 @@ def certify_paper(
             if not run.complete:
                 break
     evidence = GridEvidence(resolution=resolution, cells=records)
-    ledger = [LedgerEntry(what=f"each of {len(grid.cells)} cells, alpha / M", level=level)]
+    ledger = grid_ledger(len(grid.cells), run.alpha)
     done = passed == len(grid.cells)
     return Outcome("certified" if done else "undecided", evidence, ledger, reasons[:1])
 

@@ -7,11 +7,11 @@ from collections.abc import Generator
 import numpy as np
 
 from tpc_core import streams
-from tpc_core.certificate.schema import LedgerEntry, PointEvidence, Reason
+from tpc_core.certificate.schema import PointEvidence, Reason
 from tpc_core.certify.events import Event, VotesCounted
+from tpc_core.certify.ledger import point_ledger
 from tpc_core.certify.run import Outcome, Run
 from tpc_core.certify.single import Rule
-from tpc_core.errors import UnsupportedRequest
 from tpc_core.statistics import lower_bound, tail
 
 
@@ -21,12 +21,10 @@ def certify_points(run: Run, rule: Rule | None, samples: int, select: int) -> Ge
     Point-wise claims hold at alpha each, and so does "all points keep their label"; a joint claim about the
     points that passed takes alpha / N.
     """
-    if run.largest:
-        raise UnsupportedRequest("part segmentation certifies a given radius for every point; give --radius")
     needed = 0.5 if rule is None else rule.needed(run.radii)
     count = len(run.cloud)
-    chosen = run.cast(run.cloud.points, streams.SELECT, 0, select)
-    if chosen is None or not run.afford(samples):
+    chosen = run.cast(run.cloud.points, streams.SELECT, 0, select) if run.afford(select + samples) else None
+    if chosen is None:
         return _unfinished(run, rule, count, needed)
     predictions = np.argmax(chosen, axis=1)
     total = np.zeros_like(chosen)
@@ -39,21 +37,20 @@ def certify_points(run: Run, rule: Rule | None, samples: int, select: int) -> Ge
         total, done = total + more, end
         agreeing = int(total[np.arange(count), predictions].sum())
         yield VotesCounted(None, done * count, agreeing, None, run.control.samples)
-    evidence = point_evidence(rule, predictions, total, needed, run.alpha)
-    level = LedgerEntry(what="each point, and all points together", level=run.alpha)
-    joint = LedgerEntry(what="each point of a joint claim, alpha / N", level=run.alpha / count)
+    evidence = point_evidence(rule, predictions, select, total, needed, run.alpha)
+    ledger = point_ledger(count, run.alpha)
     passed = sum(evidence.certified)
     if passed == count:
-        return Outcome("certified", evidence, [level, joint])
+        return Outcome("certified", evidence, ledger)
     reason = Reason(
         code="not-confident",
         message=f"{passed} of {count} points keep their part; the others need p_A above {needed:.4f}",
     )
-    return Outcome("undecided", evidence, [level, joint], [reason])
+    return Outcome("undecided", evidence, ledger, [reason])
 
 
 def point_evidence(
-    rule: Rule | None, predictions: np.ndarray, votes: np.ndarray, needed: float, alpha: float
+    rule: Rule | None, predictions: np.ndarray, selection: int, votes: np.ndarray, needed: float, alpha: float
 ) -> PointEvidence:
     """Bounds and verdicts of every point from its votes (N, classes)."""
     rows = np.arange(len(predictions))
@@ -64,6 +61,7 @@ def point_evidence(
     return evidence_from_counts(
         "group" if rule is None else rule.name,
         predictions.tolist(),
+        selection,
         int(votes[0].sum()),
         n_a.tolist(),
         runner_up.tolist(),
@@ -75,6 +73,7 @@ def point_evidence(
 def evidence_from_counts(
     rule: str,
     predictions: list[int],
+    selection: int,
     n: int,
     n_a: list[int],
     runner_up: list[int],
@@ -92,6 +91,7 @@ def evidence_from_counts(
     return PointEvidence(
         rule=rule,
         predictions=predictions,
+        selection=selection,
         n=n,
         n_a=n_a,
         runner_up=runner_up,
@@ -107,6 +107,7 @@ def _unfinished(run: Run, rule: Rule | None, count: int, needed: float) -> Outco
     evidence = PointEvidence(
         rule="group" if rule is None else rule.name,
         predictions=nothing,
+        selection=0,
         n=0,
         n_a=nothing,
         runner_up=nothing,

@@ -45,6 +45,8 @@ class Run:
     control: Control
     batch_size: int
     complete: bool = False
+    confirmations: int = 0
+    """Attacks put to the test so far; each later one gets half the level of the one before."""
     patience: float = math.inf
     """Votes that one cell may be expected to cost before it is given up."""
     memory: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
@@ -146,7 +148,7 @@ def named(values: np.ndarray | list[int], classes: tuple[str, ...]) -> dict[str,
 
 def predict(run: Run, samples: int) -> Prediction | None:
     """y_A: the top class of the smoothed classifier, on a stream used for nothing else."""
-    counts = run.cast(run.cloud.points, streams.SELECT, 0, samples)
+    counts = run.cast(run.cloud.points, streams.SELECT, 0, samples) if run.afford(samples) else None
     if counts is None:
         return None
     best = int(np.argmax(counts))

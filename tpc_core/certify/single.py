@@ -11,8 +11,9 @@ from typing import Literal
 from scipy import special
 
 from tpc_core import streams
-from tpc_core.certificate.schema import LedgerEntry, Prediction, Reason, SingleEvidence
+from tpc_core.certificate.schema import Prediction, Reason, SingleEvidence
 from tpc_core.certify.events import Event, VotesCounted
+from tpc_core.certify.ledger import stage_ledger
 from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
 from tpc_core.statistics import samples_to_reach, upper_bound
 from tpc_core.statistics.linear_shift import linear_radius, required_p_a
@@ -92,19 +93,18 @@ def certify_single(run: Run, prediction: Prediction, rule: Rule) -> Generator[Ev
     needed = 0.5 if run.largest else rule.needed(run.radii)
     tally = Tally(streams.SINGLE, run.cloud.points, prediction.index)
     best = 0.0
-    ledger: list[LedgerEntry] = []
     for stage, size in enumerate(run.monitor.sizes):
         finished = yield from cast_stage(run, tally, size)
         if not finished:
             break
         best = max(best, run.monitor.bound(tally.n_a, stage, run.alpha))
-        ledger.append(LedgerEntry(what=f"stage of {size} votes", level=run.monitor.level(stage, run.alpha)))
         yield VotesCounted(None, tally.n, tally.n_a, best, run.control.samples)
         if (best > needed and not run.largest) or upper_bound(tally.n_a, tally.n, 1e-3) <= needed:
             break
     radii = rule.largest(best, run.radii) if run.largest else None
     certified = max(radii) > 0 if radii is not None else best > needed
     evidence = SingleEvidence(rule=rule.name, readings=tally.readings, lower_bound=best, needed=needed)
+    ledger = stage_ledger(run.monitor, len(tally.readings), run.alpha)
     reasons = [] if certified else [_reason(run, tally, needed)]
     return Outcome("certified" if certified else "undecided", evidence, ledger, reasons, radii)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -86,7 +87,15 @@ class CoverTree:
         half = self.region.half_widths
         places = np.array([*itertools.product((-1.0, 1.0), repeat=min(self.region.dim, 4))])
         places = np.pad(places, ((0, 1), (0, self.region.dim - places.shape[1])))
-        count = np.ones(self.region.dim, dtype=np.int64)
+        # Begin a little below what equal shares of `start` on every side ask for, then grow side by side.
+        wanted = (
+            0.9
+            * self._sides(np.zeros_like(half), half)
+            / self.sigma
+            * math.sqrt(self.region.dim)
+            / self.start
+        )
+        count = np.clip(np.floor(np.nan_to_num(wanted)), 1, _MOST_UNITS).astype(np.int64)
         while True:
             size = half / count
             centre = places * (half - size)

@@ -16,7 +16,7 @@ from tpc_core.transforms import parse_transform
 
 def smoothing_from_json(description: Mapping[str, Any]) -> Smoothing:
     """The smoothing of a description such as {"kind": "parameter", "transform": "z-twist", "sigma": [60]}."""
-    kind = description.get("kind")
+    kind = str(description.get("kind"))
     fields = {
         "parameter": {"kind", "transform", "sigma"},
         "coordinate": {"kind", "sigma"},
@@ -30,17 +30,22 @@ def smoothing_from_json(description: Mapping[str, Any]) -> Smoothing:
         )
     if kind == "group":
         return GroupSmoothing(str(description["group"]))
-    try:
-        if kind == "coordinate":
-            return CoordinateSmoothing(float(description["sigma"]))
-        transform = parse_transform(str(description["transform"]))
-        edge = [float(s) for s in description["sigma"]]
-    except TypeError as error:
-        raise InvalidValue(f"sigma must be made of numbers, not {description['sigma']!r}") from error
+    if kind == "coordinate":
+        return CoordinateSmoothing(_number(description["sigma"]))
+    transform = parse_transform(str(description["transform"]))
+    if not isinstance(description["sigma"], list | tuple):
+        raise InvalidValue(f"sigma is a list of numbers, not {description['sigma']!r}")
+    edge = [_number(s) for s in description["sigma"]]
     if len(edge) != len(transform.radii):
         raise InvalidValue(f"{transform.name} takes {len(transform.radii)} sigmas, not {len(edge)}")
     pairs = zip(transform.radii, edge, strict=True)
     return ParameterSmoothing(transform, tuple(p.to_internal(s) for p, s in pairs))
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidValue(f"sigma is a number, not {value!r}")
+    return float(value)
 
 
 __all__ = [

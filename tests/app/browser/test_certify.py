@@ -54,6 +54,7 @@ def test_taper_ends_with_a_verdict_and_a_certificate_to_take_away(visit) -> None
     verdict.wait_for()
     assert verdict.get_attribute("data-verdict") == "certified"
     assert "Every z-taper within 0.2 keeps the class chair, with 99.9 % confidence." in verdict.inner_text()
+    page.wait_for_selector(".st-key-run_map .tpc-plot[data-drawn]")
     bars = page.evaluate(
         "() => document.querySelector('.st-key-run_map .js-plotly-plot')._fullData[0].x.length"
     )
@@ -65,16 +66,13 @@ def test_taper_ends_with_a_verdict_and_a_certificate_to_take_away(visit) -> None
 
 def test_cells_fill_in_over_time(visit) -> None:
     page = visit("certify")
-    ask(page, "z-taper", "0.2")
-    use_paper_protocol(page)
+    ask(page, "general-rotation", "5°")
     start(page)
-    assert settled(page) == 0
-    drawn = "() => document.querySelector('.st-key-run_map .js-plotly-plot')._fullData[0].x.length"
-    page.wait_for_selector(f'{FACTS}[data-settled="1"]', state="attached")
+    page.wait_for_function("() => Number(document.querySelector('.tpc-facts').dataset.settled) >= 2")
+    page.wait_for_selector(".st-key-run_volume .tpc-plot[data-drawn]")
+    drawn = "() => document.querySelector('.st-key-run_volume .js-plotly-plot')._fullData[0].x.length"
     first = page.evaluate(drawn)
-    page.wait_for_selector(f'{FACTS}[data-settled="2"]', state="attached")
-    page.wait_for_timeout(800)
-    assert page.evaluate(drawn) > first
+    page.wait_for_function(f"() => ({drawn})() > {first}")
     page.get_by_role("button", name="Cancel").click()
     wait_for_status(page, "cancelled")
 
