@@ -57,7 +57,7 @@ def test_real_votes_reach_the_same() -> None:
 
 def test_an_adaptive_cover_comes_near_the_truth() -> None:
     with simulated_votes():
-        found = certify(broken_at(SMALL, "z-taper", [0.5], 0.2), SMALL, "z-taper", 0.4, Options())
+        found = certify(broken_at(SMALL, "z-taper", [0.5], 0.2), SMALL, "z-taper", 0.45, Options())
     assert found.verdict == "certified"
 
 

@@ -37,6 +37,11 @@ from tpc_core.statistics import upper_bound
 
 _PLAN_LIMIT = 500
 """How many first cells a plan looks at; they stand for the others."""
+
+_HOPE = 1e-4
+"""A cell is given up only where even the upper bound of p_A at this level would not do: many cells are looked at,
+and one unlucky sample must not end a run."""
+
 _LARGEST_DIMENSION = 4
 """Past this, halving a cell hardly shrinks it: a region that one cell cannot hold is out of reach."""
 
@@ -67,6 +72,8 @@ class _Search:
     order: itertools.count[int] = field(default_factory=itertools.count)
     records: list[CellRecord] = field(default_factory=list)
     covered: float = 0.0
+    deepest: int = 0
+    """The largest rank at which votes were cast."""
     failed_at: float = math.inf
     """The smallest factor of the region that a failed cell touches."""
 
@@ -84,6 +91,7 @@ class _Search:
         return float(self.tree.region.nearest_gauge(np.asarray(cell.low), np.asarray(cell.high)))
 
     def record(self, cell: Cell, tally: Tally, bound: float, state: CellState) -> None:
+        self.deepest = max(self.deepest, cell.rank)
         self.records.append(
             CellRecord(
                 path=cell.path,
@@ -178,18 +186,11 @@ def _examine(search: _Search, cell: Cell, mass: float) -> Generator[Event, None,
     """Cast votes at a cell until it passes, is split, or fails for good (then the reason is returned)."""
     run = search.run
     level = search.levels.level(cell.rank, run.alpha)
-    tally = Tally(cell.path, run.at(cell.centre), search.target)
+    tally = Tally(cell.path, run.at(cell.centre), search.target, cell)
     yield CellStarted(cell)
     bound = 0.0
     for stage, size in enumerate(run.monitor.sizes):
-        steps = cast_stage(run, tally, size)
-        while True:
-            try:
-                step = next(steps)
-            except StopIteration as end:
-                finished = bool(end.value)
-                break
-            yield VotesCounted(cell, step.n, step.n_a, None, step.samples)
+        finished = yield from cast_stage(run, tally, size)
         if not finished:
             search.record(cell, tally, bound, "waiting")
             return run.control.stop_reason() or Reason(
@@ -219,16 +220,19 @@ def _choose(search: _Search, cell: Cell, tally: Tally, *, last: bool) -> str:
     prices, run = search.prices, search.run
     can_split = cell.rank + 1 < search.tree.ranks
     guess = tally.guess(cell)
-    hope = upper_bound(tally.n_a, tally.n, 0.01)
+    hope = upper_bound(tally.n_a, tally.n, _HOPE)
     for p in (guess, hope):
         stay = prices.stay(p, cell.reach, cell.rank, tally.n)
         split = prices.split(p, cell.reach, cell.rank)
-        if min(stay, split) < math.inf:
-            if min(prices.stay(hope, cell.reach, cell.rank, tally.n), split, stay) > run.patience:
+        if min(stay, split) == math.inf:
+            continue
+        if min(stay, split) > run.patience:
+            if p == hope:
                 return "fail"
-            if p == guess:
-                return "more" if stay <= split else "split"
-            return "more" if not last else "split"
+        elif p == guess:
+            return "more" if stay <= split else "split"
+        else:
+            return "split" if last else "more"
     # The centre is beyond hope. Halves nearer to the identity may still pass where the largest radius is sought.
     return "split" if run.largest and can_split else "fail"
 
@@ -242,7 +246,7 @@ def _why(search: _Search, cell: Cell, tally: Tally) -> Reason:
         return Reason(
             code="wrong-class", message=f"at {edge} the class gets only {estimate:.1%} of the votes"
         )
-    cost = search.prices.cell(upper_bound(tally.n_a, tally.n, 0.01), cell.reach, cell.rank)
+    cost = search.prices.cell(upper_bound(tally.n_a, tally.n, _HOPE), cell.reach, cell.rank)
     if math.isfinite(cost):
         return Reason(
             code="not-confident",
@@ -270,8 +274,7 @@ def _outcome(search: _Search, reasons: list[Reason], attack: AttackRecord | None
         factor=factor,
         cells=sorted(search.records, key=lambda record: (len(record.path), record.path)),
     )
-    used = 1 + max((search.tree.descend(record.path).rank for record in search.records), default=0)
-    ledger = rank_ledger(search.levels, used, run.alpha)
+    ledger = rank_ledger(search.levels, search.deepest + 1, run.alpha)
     radii = tuple(factor * r for r in run.radii) if run.largest else None
     if attack is not None:
         return Outcome("refuted", evidence, ledger, reasons, radii, attack)

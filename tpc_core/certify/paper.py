@@ -34,7 +34,7 @@ def certify_paper(
     passed = 0
     for cell, z in zip(grid.cells, grid.tested, strict=True):
         run.control.cells += 1
-        tally = Tally(cell.path, tested_cloud(run, z), prediction.index)
+        tally = Tally(cell.path, tested_cloud(run, z), prediction.index, cell)
         yield CellStarted(cell)
         if not (yield from cast_stage(run, tally, SAMPLES)):
             reasons.append(

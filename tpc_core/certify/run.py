@@ -23,6 +23,7 @@ from tpc_core.certificate.schema import (
 from tpc_core.certify.control import Control
 from tpc_core.certify.events import VotesCounted
 from tpc_core.cloud import Cloud
+from tpc_core.covers import Cell
 from tpc_core.statistics import Monitor
 from tpc_core.transforms import Transform
 from tpc_core.votes import BLOCK, Counts, Voter
@@ -90,6 +91,7 @@ class Tally:
     key: str
     points: Tensor
     target: int
+    cell: Cell | None = None
     n: int = 0
     n_a: int = 0
     readings: list[Reading] = field(default_factory=list)
@@ -122,7 +124,7 @@ def cast_stage(run: Run, tally: Tally, size: int) -> Generator[VotesCounted, Non
         if counts is None:
             return False
         n, n_a = end, n_a + int(counts[tally.target])
-        yield VotesCounted(None, n, n_a, None, run.control.samples)
+        yield VotesCounted(tally.cell, n, n_a, None, run.control.samples)
     tally.n, tally.n_a = n, n_a
     tally.read()
     return True
