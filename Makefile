@@ -4,7 +4,7 @@ BIN := .venv/bin
 # One compute thread per process unless told otherwise: two torch processes on two cores must not fight.
 export GOMP_SPINCOUNT ?= 0
 
-.PHONY: setup setup-dev app test lint bench gallery clean
+.PHONY: setup setup-dev app test lint bench soundness gallery clean
 
 setup: .venv/.app
 setup-dev: .venv/.dev
@@ -34,6 +34,9 @@ test: .venv/.dev lint
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
+
+soundness: .venv/.dev
+	$(BIN)/python -m tests.certify.measure_soundness
 
 gallery: .venv/.app
 	$(BIN)/tpc data gallery build

@@ -64,6 +64,8 @@ def gradient_search(
             break
         here = torch.from_numpy(z).requires_grad_(True)
         margins = victim.loss(here)
+        if not margins.requires_grad:
+            return []  # a classifier without gradients leaves this search to the other two
         (gradient,) = torch.autograd.grad(margins.sum(), here)
         slope = gradient.numpy() * widths
         length = np.linalg.norm(slope, axis=1, keepdims=True)

@@ -1,0 +1,1 @@
+"""The explorer: pages that show what tpc_core knows. No mathematics lives here."""

@@ -1,0 +1,32 @@
+"""Files that the browser fetches by name: plotly.js from its wheel, and the gallery's thumbnails."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+APP = Path(__file__).resolve().parent
+STATIC = APP / "static"
+THUMBNAILS = APP.parent / "assets" / "thumbnails"
+
+
+def prepare_static() -> None:
+    """Put everything where Streamlit's static serving finds it; files that are there already are left alone."""
+    STATIC.mkdir(exist_ok=True)
+    spec = find_spec("plotly")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("the explorer needs plotly: pip install 'tpc-explorer[app]'")
+    _copy(Path(spec.origin).parent / "package_data" / "plotly.min.js", STATIC / "plotly.min.js")
+    (STATIC / "thumbnails").mkdir(exist_ok=True)
+    for picture in THUMBNAILS.glob("*.png"):
+        _copy(picture, STATIC / "thumbnails" / picture.name)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy if missing or older; whole or not at all, since another process may be starting too."""
+    if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
+        return
+    partial = target.with_suffix(".partial")
+    shutil.copyfile(source, partial)
+    partial.replace(target)

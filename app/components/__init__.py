@@ -1,0 +1,1 @@
+"""Small browser components (st.components.v2): the plot, the sliders and the thumbnails."""

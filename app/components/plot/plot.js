@@ -1,0 +1,201 @@
+// One Plotly chart that lives as long as its key: figures are swapped by Plotly.react, the camera stays the user's.
+
+const CHARTS = new WeakMap();
+
+function loadPlotly() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  if (!window.__tpcPlotly) {
+    window.__tpcPlotly = new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = new URL("app/static/plotly.min.js", document.baseURI).href;
+      script.onload = () => resolve(window.Plotly);
+      script.onerror = () => reject(new Error("plotly.min.js could not be loaded"));
+      document.head.appendChild(script);
+    });
+  }
+  return window.__tpcPlotly;
+}
+
+class Chart {
+  constructor(root) {
+    this.root = root;
+    this.canvas = root.querySelector(".tpc-canvas");
+    this.actions = root.querySelector(".tpc-actions");
+    this.note = root.querySelector(".tpc-note");
+    this.cameras = {};
+    this.pointerDown = false;
+    this.busy = false;
+    this.pending = null;
+    this.canvas.addEventListener("pointerdown", () => (this.pointerDown = true), true);
+    this.release = () => {
+      if (!this.pointerDown) return;
+      this.pointerDown = false;
+      setTimeout(() => this.flush(), 60); // Plotly reports the final camera just after the release
+    };
+    window.addEventListener("pointerup", this.release, true);
+    window.addEventListener("pointercancel", this.release, true);
+    this.resizer = new ResizeObserver(() => this.resize());
+    this.resizer.observe(this.canvas);
+  }
+
+  show(data) {
+    this.pending = data;
+    data.arrived = performance.now();
+    this.flush();
+  }
+
+  async flush() {
+    // A react in the middle of a 3D drag would end the drag.
+    if (!this.pending || this.pointerDown || this.busy) return;
+    const data = this.pending;
+    this.pending = null;
+    this.busy = true;
+    try {
+      await this.draw(data);
+    } catch (error) {
+      this.note.textContent = String(error.message || error);
+    } finally {
+      this.busy = false;
+    }
+    if (this.pending) this.flush();
+  }
+
+  async draw(data) {
+    const Plotly = await loadPlotly();
+    if (this.canvas.style.height !== data.height) this.canvas.style.height = data.height;
+    const layout = { ...data.figure.layout, autosize: true };
+    // Another object or layout: the camera of before would look past it.
+    if (this.cameraOf !== data.camera_of) {
+      this.cameras = {};
+      this.cameraOf = data.camera_of;
+    }
+    for (const scene of Object.keys(layout).filter((name) => name.startsWith("scene"))) {
+      const camera = this.cameras[scene];
+      if (camera) layout[scene] = { ...layout[scene], camera };
+    }
+    const config = { displaylogo: false, responsive: false, displayModeBar: false, scrollZoom: Boolean(data.zoom) };
+    await Plotly.react(this.canvas, data.figure.data, layout, config);
+    this.data = data;
+    if (!this.listening) this.listen();
+    this.buttons(data.actions || []);
+    this.note.textContent = "";
+    this.root.dataset.stamp = String(data.stamp ?? "");
+    this.root.dataset.waited = (performance.now() - data.arrived).toFixed(1); // ms from message to picture
+    this.root.dataset.drawn = String(Number(this.root.dataset.drawn || 0) + 1);
+  }
+
+  listen() {
+    this.listening = true;
+    const remember = (change) => {
+      for (const [name, value] of Object.entries(change || {})) {
+        const match = /^(scene\d*)\.camera$/.exec(name);
+        if (match && value) this.remember(match[1], value);
+      }
+    };
+    this.canvas.on("plotly_relayouting", remember);
+    this.canvas.on("plotly_relayout", (change) => {
+      remember(change);
+      this.together(change);
+    });
+    this.canvas.on("plotly_click", (event) => {
+      const point = event.points && event.points[0];
+      if (!point || !this.data.clicks) return;
+      const custom = point.customdata ?? null;
+      this.emit("click", { x: point.x, y: point.y, z: point.z ?? null, custom, curve: point.curveNumber });
+    });
+  }
+
+  remember(scene, camera) {
+    this.cameras[scene] = JSON.parse(JSON.stringify(camera));
+    this.root.dataset.camera = JSON.stringify(this.cameras[scene].eye);
+  }
+
+  // Two scenes side by side turn together.
+  together(change) {
+    const scenes = Object.keys(this.data.figure.layout).filter((name) => name.startsWith("scene"));
+    if (scenes.length < 2 || this.following) return;
+    const moved = scenes.find((name) => change && change[`${name}.camera`]);
+    if (!moved) return;
+    const update = {};
+    for (const scene of scenes.filter((name) => name !== moved)) {
+      this.remember(scene, this.cameras[moved]);
+      update[`${scene}.camera`] = this.cameras[moved];
+    }
+    this.following = true;
+    window.Plotly.relayout(this.canvas, update).finally(() => (this.following = false));
+  }
+
+  buttons(actions) {
+    const wanted = JSON.stringify(actions);
+    if (this.wanted === wanted) return;
+    this.wanted = wanted;
+    this.actions.replaceChildren(
+      ...actions.map(({ id, label, title }) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = label;
+        button.title = title || label;
+        button.dataset.action = id;
+        button.onclick = () => this.act(id);
+        return button;
+      }),
+    );
+  }
+
+  act(id) {
+    if (id === "png" || id === "svg") {
+      const name = this.data.filename || "tpc-explorer";
+      const size = { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
+      window.Plotly.downloadImage(this.canvas, { format: id, filename: name, scale: id === "png" ? 2 : 1, ...size });
+    } else if (id === "home") {
+      const update = {};
+      for (const scene of Object.keys(this.data.figure.layout).filter((name) => name.startsWith("scene"))) {
+        const camera = this.data.figure.layout[scene].camera;
+        this.remember(scene, camera);
+        update[`${scene}.camera`] = camera;
+      }
+      window.Plotly.relayout(this.canvas, update);
+    } else {
+      const camera = this.cameras.scene || (this.data.figure.layout.scene || {}).camera || null;
+      this.emit("action", { id, camera, at: Date.now() });
+    }
+  }
+
+  async resize() {
+    const { clientWidth, clientHeight } = this.canvas;
+    const size = `${clientWidth}x${clientHeight}`;
+    if (!this.data || !clientWidth || this.busy || this.size === size) return;
+    this.size = size;
+    this.busy = true; // a react beside it would leave axes and traces at odds
+    try {
+      await window.Plotly.Plots.resize(this.canvas);
+    } finally {
+      this.busy = false;
+    }
+    this.flush();
+  }
+
+  close() {
+    window.removeEventListener("pointerup", this.release, true);
+    window.removeEventListener("pointercancel", this.release, true);
+    this.resizer.disconnect();
+    if (window.Plotly) window.Plotly.purge(this.canvas);
+  }
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const root = parentElement.querySelector(".tpc-plot");
+  let chart = CHARTS.get(root);
+  if (!chart) {
+    chart = new Chart(root);
+    CHARTS.set(root, chart);
+  }
+  chart.emit = setTriggerValue;
+  chart.show(data);
+  return () => {
+    if (document.contains(root)) return; // an update, not the end
+    chart.close();
+    CHARTS.delete(root);
+  };
+}

@@ -1,0 +1,263 @@
+"""The cloud in 3D: transformed points or mesh, the original as a ghost, colours that say something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.figures.arrays import packed, xyz
+from app.figures.theme import OKABE_ITO, SEQUENTIAL, Figure, Theme, base_layout, colour_bar
+
+Points = NDArray[np.floating]
+Colouring = Literal["displacement", "height", "parts", "critical"]
+
+LIMIT = 1.15
+"""Half the side of the drawn cube: the unit ball with a margin; the axes never jump within it."""
+
+CAMERA = {
+    "eye": {"x": 1.0, "y": -1.15, "z": 0.6},
+    "up": {"x": 0, "y": 0, "z": 1},
+    "center": {"x": 0, "y": 0, "z": -0.03},
+    "projection": {"type": "perspective"},
+}
+
+
+@dataclass(frozen=True)
+class MeshView:
+    """Triangles: vertices (V, 3) and faces (F, 3)."""
+
+    vertices: Points
+    faces: NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class CloudView:
+    """Everything that the 3D view may show of one object."""
+
+    original: Points
+    moved: Points
+    parts: NDArray[np.integer] | None = None
+    part_names: Mapping[int, str] | None = None
+    critical: NDArray[np.floating] | None = None
+    """How many features each point decides; same length as the points."""
+    mesh: MeshView | None = None
+    """The transformed mesh; points are not drawn where it is."""
+    original_mesh: MeshView | None = None
+
+    @property
+    def displacement(self) -> Points:
+        """How far each point moved."""
+        return np.asarray(np.linalg.norm(self.moved - self.original, axis=1))
+
+
+def cloud_figure(
+    view: CloudView,
+    theme: Theme,
+    *,
+    colouring: Colouring = "height",
+    ghost: bool = True,
+    side_by_side: bool = False,
+    size: float = 4.0,
+) -> Figure:
+    """The 3D figure; one scene, or two side by side (original left, transformed right)."""
+    limit = _limit(view.moved)
+    traces: list[Figure] = []
+    layout = base_layout(theme, margin={"l": 0, "r": 0, "t": 0, "b": 0})
+    if side_by_side:
+        traces += _ghost(view, theme, size, "scene", strong=True)
+        traces += _body(view, theme, colouring, size, "scene2")
+        layout["scene"] = _scene(theme, limit, (0.0, 0.495))
+        layout["scene2"] = _scene(theme, limit, (0.505, 1.0))
+    else:
+        if ghost:
+            traces += _ghost(view, theme, size, "scene", strong=False)
+        traces += _body(view, theme, colouring, size, "scene")
+        layout["scene"] = _scene(theme, limit, (0.0, 1.0))
+    layout["legend"] = {
+        "x": 0.01,
+        "y": 0.99,
+        "bgcolor": "rgba(0,0,0,0)",
+        "font": {"size": 12},
+        "itemsizing": "constant",
+    }
+    layout["showlegend"] = colouring in ("parts", "critical") and view.mesh is None
+    return {"data": traces, "layout": layout}
+
+
+def _limit(points: Points) -> float:
+    """The half side: fixed, and in whole steps where a strong transform leaves the cube."""
+    reach = float(np.abs(points).max(initial=0.0))
+    return LIMIT if reach <= LIMIT else LIMIT * float(np.ceil(2 * reach / LIMIT)) / 2
+
+
+def _scene(theme: Theme, limit: float, domain: tuple[float, float]) -> Figure:
+    quiet = {
+        "range": [-limit, limit],
+        "autorange": False,
+        "showbackground": False,
+        "gridcolor": theme.grid,
+        "zerolinecolor": theme.grid,
+        "showspikes": False,
+        "tickfont": {"size": 10, "color": theme.muted},
+        "nticks": 5,
+    }
+    axes = {
+        f"{name}axis": {**quiet, "title": {"text": name, "font": {"color": theme.muted}}} for name in "xyz"
+    }
+    return {
+        **axes,
+        "aspectmode": "cube",
+        "camera": CAMERA,
+        "domain": {"x": list(domain), "y": [0, 1]},
+        "uirevision": "keep",
+        "dragmode": "turntable",
+    }
+
+
+def _ghost(view: CloudView, theme: Theme, size: float, scene: str, *, strong: bool) -> list[Figure]:
+    if view.original_mesh is not None:
+        trace = _mesh(view.original_mesh, scene)
+        trace |= {"color": theme.ghost, "opacity": 1.0 if strong else 0.18, "hoverinfo": "skip"}
+        return [trace]
+    marker = {
+        "size": size if strong else max(1.5, 0.6 * size),
+        "color": theme.ghost,
+        "opacity": 0.9 if strong else 0.35,
+    }
+    return [
+        {
+            "type": "scatter3d",
+            "mode": "markers",
+            "scene": scene,
+            "name": "original",
+            "showlegend": False,
+            "marker": marker,
+            "hoverinfo": "skip",
+            **xyz(view.original),
+        }
+    ]
+
+
+def _body(view: CloudView, theme: Theme, colouring: Colouring, size: float, scene: str) -> list[Figure]:
+    if view.mesh is not None:
+        return [_coloured_mesh(view, view.mesh, theme, colouring, scene)]
+    if colouring == "parts" and view.parts is not None:
+        return _parts(view, view.parts, size, scene)
+    if colouring == "critical" and view.critical is not None:
+        return _critical(view, view.critical, theme, size, scene)
+    marker = {"size": size, "opacity": 1.0, **_scale(view.moved, view.displacement, theme, colouring)}
+    return [{**_markers("points", view.moved, scene), "marker": marker}]
+
+
+def _scale(points: Points, displacement: Points, theme: Theme, colouring: Colouring) -> Figure:
+    if colouring == "displacement":
+        top = max(0.25, float(np.ceil(4 * displacement.max(initial=0.0))) / 4)
+        return {
+            "color": packed(displacement),
+            "colorscale": SEQUENTIAL,
+            "cmin": 0,
+            "cmax": top,
+            "showscale": True,
+            "colorbar": colour_bar(theme, "displacement", x=0.99, len=0.7),
+        }
+    return {
+        "color": packed(points[:, 2]),
+        "colorscale": SEQUENTIAL,
+        "cmin": -1 if theme.paper == "#ffffff" else -1.7,
+        "cmax": 1,
+        "showscale": False,
+    }
+
+
+def _markers(name: str, points: Points, scene: str) -> Figure:
+    return {
+        "type": "scatter3d",
+        "mode": "markers",
+        "scene": scene,
+        "name": name,
+        **xyz(points),
+        "hovertemplate": "%{x:.2f}, %{y:.2f}, %{z:.2f}<extra>" + name + "</extra>",
+    }
+
+
+def _parts(view: CloudView, parts: NDArray[np.integer], size: float, scene: str) -> list[Figure]:
+    names = view.part_names or {}
+    traces = []
+    for number, part in enumerate(np.unique(parts)):
+        name = names.get(int(part), f"part {int(part)}")
+        colour = OKABE_ITO[number % len(OKABE_ITO)]
+        traces.append(
+            {**_markers(name, view.moved[parts == part], scene), "marker": {"size": size, "color": colour}}
+        )
+    return traces
+
+
+def _critical(
+    view: CloudView, weight: NDArray[np.floating], theme: Theme, size: float, scene: str
+) -> list[Figure]:
+    decides = weight > 0
+    rest = {**_markers("other points", view.moved[~decides], scene)}
+    rest["marker"] = {"size": size * 0.7, "color": theme.ghost, "opacity": 0.5}
+    share = weight[decides] / max(float(weight.sum()), 1.0)
+    loud = {**_markers("decide the max pool", view.moved[decides], scene), "customdata": packed(100 * share)}
+    loud["marker"] = {
+        "size": packed(size * (0.9 + 1.2 * np.sqrt(share / max(float(share.max(initial=0.0)), 1e-9)))),
+        "color": OKABE_ITO[5],
+        "opacity": 0.95,
+    }
+    loud["hovertemplate"] = "decides %{customdata:.1f} % of the features<extra></extra>"
+    return [rest, loud]
+
+
+def _mesh(mesh: MeshView, scene: str) -> Figure:
+    faces = np.asarray(mesh.faces)
+    return {
+        "type": "mesh3d",
+        "scene": scene,
+        **xyz(mesh.vertices),
+        "i": packed(faces[:, 0], "i4"),
+        "j": packed(faces[:, 1], "i4"),
+        "k": packed(faces[:, 2], "i4"),
+        "flatshading": True,
+        "lighting": {"ambient": 0.55, "diffuse": 0.7, "specular": 0.15, "roughness": 0.7},
+        "lightposition": {"x": 200, "y": -300, "z": 600},
+    }
+
+
+def _coloured_mesh(view: CloudView, mesh: MeshView, theme: Theme, colouring: Colouring, scene: str) -> Figure:
+    trace = _mesh(mesh, scene)
+    if colouring == "displacement" and view.original_mesh is not None:
+        moved = np.linalg.norm(mesh.vertices - view.original_mesh.vertices, axis=1)
+    else:
+        moved = np.zeros(len(mesh.vertices))
+        colouring = "height"
+    scale = _scale(mesh.vertices, moved, theme, colouring)
+    return {**trace, "intensity": scale.pop("color"), **scale, "hoverinfo": "skip"}
+
+
+def certified_parts_figure(
+    points: Points,
+    predictions: NDArray[np.integer],
+    certified: NDArray[np.bool_],
+    names: Mapping[int, str],
+    theme: Theme,
+    *,
+    size: float = 4.0,
+) -> Figure:
+    """Part segmentation: certified points in the colour of their part, the others as hollow grey marks."""
+    traces: list[Figure] = []
+    for number, part in enumerate(np.unique(predictions)):
+        sure = (predictions == part) & certified
+        name = names.get(int(part), f"part {int(part)}")
+        colour = OKABE_ITO[number % (len(OKABE_ITO) - 1)]
+        traces.append({**_markers(name, points[sure], "scene"), "marker": {"size": size, "color": colour}})
+    open_marks = {"size": size, "color": theme.ghost, "symbol": "circle-open", "opacity": 0.9}
+    traces.append({**_markers("not certified", points[~certified], "scene"), "marker": open_marks})
+    layout = base_layout(theme, margin={"l": 0, "r": 0, "t": 0, "b": 0}, showlegend=True)
+    layout["scene"] = _scene(theme, LIMIT, (0.0, 1.0))
+    layout["legend"] = {"x": 0.01, "y": 0.99, "bgcolor": "rgba(0,0,0,0)", "itemsizing": "constant"}
+    return {"data": traces, "layout": layout}

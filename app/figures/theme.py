@@ -1,0 +1,92 @@
+"""Colours that hold for colour-blind readers, in light and dark, and the layout that all figures share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Figure = dict[str, Any]
+
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C")
+"""The qualitative palette of Okabe and Ito, with grey for black: told apart under every common deficiency."""
+
+SEQUENTIAL = "Cividis"
+"""Perceptually even, and the same to readers with and without colour vision deficiency."""
+
+DIVERGING = [[0.0, "#b35806"], [0.25, "#f1a340"], [0.5, "#f0f0f0"], [0.75, "#74a9cf"], [1.0, "#08519c"]]
+"""Orange falls short, blue is beyond, pale is on the threshold."""
+
+STATES = {
+    "waiting": "#b4bcc8",
+    "testing": "#F0C23C",
+    "refined": "#E69F00",
+    "failed": "#D55E00",
+    "passed": "#0072B2",
+}
+"""What is known of a cell."""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The few colours in which the light and the dark theme differ."""
+
+    text: str
+    muted: str
+    grid: str
+    ghost: str
+    paper: str
+    accent: str
+    agree: str
+    differ: str
+
+
+LIGHT = Theme("#1b2433", "#5c6779", "#e3e8ef", "#9aa5b5", "#ffffff", "#2f5fb3", "#0072B2", "#D55E00")
+DARK = Theme("#e6eaf1", "#9aa6b8", "#2c3542", "#5d6a7d", "#12161d", "#7fa8f0", "#56B4E9", "#F2903D")
+
+
+def theme_of(kind: str | None) -> Theme:
+    """The theme of a name that Streamlit gives; anything unknown is light."""
+    return DARK if kind == "dark" else LIGHT
+
+
+def base_layout(theme: Theme, **more: Any) -> Figure:
+    """Transparent paper, the app's font, small margins."""
+    layout: Figure = {
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": "Source Sans, sans-serif", "size": 13, "color": theme.text},
+        "margin": {"l": 52, "r": 12, "t": 10, "b": 42},
+        "showlegend": False,
+        "uirevision": "keep",
+        "hoverlabel": {"font": {"family": "Source Sans, sans-serif", "size": 13}},
+    }
+    layout.update(more)
+    return layout
+
+
+def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
+    """A quiet axis: thin grid, no zero line."""
+    settings: Figure = {
+        "title": {"text": title, "font": {"color": theme.muted, "size": 13}, "standoff": 8},
+        "gridcolor": theme.grid,
+        "linecolor": theme.grid,
+        "tickfont": {"color": theme.muted, "size": 12},
+        "zeroline": False,
+        "automargin": True,
+    }
+    settings.update(more)
+    return settings
+
+
+def colour_bar(theme: Theme, title: str, **more: Any) -> Figure:
+    """A slim colour bar."""
+    settings: Figure = {
+        "title": {"text": title, "side": "right", "font": {"color": theme.muted, "size": 12}},
+        "tickfont": {"color": theme.muted, "size": 11},
+        "thickness": 10,
+        "outlinewidth": 0,
+        "len": 0.8,
+        "y": 0.44,
+    }
+    settings.update(more)
+    return settings

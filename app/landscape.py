@@ -1,0 +1,65 @@
+"""An empirical map around the identity: a few votes at each place of a grid. It shows, and proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from tpc_core import Cloud, Transform
+from tpc_core.certificate.schema import Certificate, SingleEvidence
+from tpc_core.transforms import CoordinateNoise, Linear
+from tpc_core.votes import BLOCK, Voter
+
+PLACES = {1: 41, 2: 13}
+"""Places along each axis of the grid."""
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Shares of votes for the predicted class at grid points (M, dim); NaN where nothing was asked yet."""
+
+    grid: NDArray[np.float64]
+    share: NDArray[np.float64]
+    winners: list[str]
+
+    @property
+    def dim(self) -> int:
+        return int(self.grid.shape[1])
+
+
+def map_wanted(certificate: Certificate, transform: Transform) -> bool:
+    """Whether this certificate has a map to draw: one probability, in one or two parameters."""
+    if not isinstance(certificate.evidence, SingleEvidence) or certificate.prediction is None:
+        return False
+    return not isinstance(transform, CoordinateNoise | Linear) and transform.dim in PLACES
+
+
+def survey(
+    voter: Voter,
+    cloud: Cloud,
+    transform: Transform,
+    half_widths: NDArray[np.float64],
+    classes: list[str],
+    target: int,
+    go_on: Callable[[], bool],
+) -> Iterator[Landscape]:
+    """Vote at one place after another, nearest to the identity first, and report every few."""
+    sides = [np.linspace(-half, half, PLACES[len(half_widths)]) for half in half_widths]
+    grid = np.stack([side.ravel() for side in np.meshgrid(*sides, indexing="xy")], axis=1)
+    share = np.full(len(grid), np.nan)
+    winners = [""] * len(grid)
+    order = np.argsort(np.linalg.norm(grid / half_widths, axis=1))
+    for step, place in enumerate(order):
+        if not go_on():
+            break
+        points = transform.apply(cloud.points.double(), torch.from_numpy(grid[place])).float()
+        votes = voter.count(points, f"map|{place}", 0, BLOCK)
+        share[place] = votes[target] / BLOCK
+        winners[place] = classes[int(np.argmax(votes))]
+        if step % 8 == 7:
+            yield Landscape(grid, share.copy(), list(winners))
+    yield Landscape(grid, share.copy(), list(winners))

@@ -1,0 +1,38 @@
+"""The look of the whole app: a little CSS, and the theme that figures follow."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.figures.theme import Theme, theme_of
+
+_CSS = """
+<style>
+.block-container { padding: 4.2rem 1.6rem 1.2rem; max-width: 1900px; }
+[data-testid=stVerticalBlock] { gap: .6rem; }
+h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
+.tpc-object { width: 64px; height: 64px; object-fit: contain; border-radius: 8px;
+  background: color-mix(in srgb, currentColor 6%, transparent); display: block; }
+.tpc-answers { font-size: 1rem; line-height: 1.6; }
+.tpc-answers i { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 8px; }
+.tpc-blank { display: flex; align-items: center; justify-content: center; opacity: .5; letter-spacing: 2px; }
+.tpc-verdict { margin-top: .2rem; border-radius: 8px; padding: .7rem 1rem; font-size: 1.06rem; line-height: 1.4;
+  border-left: 5px solid; background: color-mix(in srgb, currentColor 5%, transparent); }
+.tpc-verdict.certified { border-color: #0072B2; }
+.tpc-verdict.refuted { border-color: #D55E00; }
+.tpc-verdict.undecided { border-color: #E69F00; }
+.tpc-facts { display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; font-size: .88rem; opacity: .85;
+  font-variant-numeric: tabular-nums; }
+.tpc-facts b { font-weight: 600; }
+</style>
+"""
+
+
+def style() -> None:
+    """Spacing and the few classes that pages use."""
+    st.html(_CSS)
+
+
+def theme() -> Theme:
+    """The colours of the theme that the visitor chose."""
+    return theme_of(st.context.theme.type)

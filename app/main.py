@@ -1,0 +1,33 @@
+"""TPC Explorer: `streamlit run app/main.py`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:  # `streamlit run` puts app/ on the path, and not the folder that holds it
+    sys.path.insert(0, str(ROOT))
+
+import streamlit as st  # noqa: E402
+
+from app.assets import prepare_static  # noqa: E402
+from app.look import style  # noqa: E402
+from app.settings import keep_settings  # noqa: E402
+from app.views import certify, explore  # noqa: E402
+from app.visitors import visitor  # noqa: E402
+
+st.cache_resource(show_spinner=False)(prepare_static)()
+st.set_page_config(page_title="TPC Explorer", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide")
+
+pages = {
+    "explore": st.Page(
+        explore.page, title="Explore", icon=":material/3d_rotation:", url_path="explore", default=True
+    ),
+    "certify": st.Page(certify.page, title="Certify", icon=":material/verified:", url_path="certify"),
+}
+st.session_state["pages"] = pages
+st.session_state["visitor"] = visitor()
+keep_settings()
+style()
+st.navigation(list(pages.values()), position="top").run()

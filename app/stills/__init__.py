@@ -1,0 +1,141 @@
+"""Shaded stills by Open3D, rendered in a process of its own: a missing GL library kills that, not the app."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tpc_core.errors import TpcError
+
+TIMEOUT = 90.0
+ADVICE = (
+    "Open3D cannot render here; the interactive view has it all. For shaded stills: "
+    "pip install open3d-cpu==0.19.0 and apt-get install libx11-6 libgomp1 libgl1 libegl1."
+)
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class CannotRender(TpcError):
+    """No still could be made; the message says what to install."""
+
+
+@dataclass(frozen=True)
+class Still:
+    """What to render: a mesh (with faces) or splats (without), coloured per vertex, seen by a camera."""
+
+    vertices: NDArray[np.floating]
+    colours: NDArray[np.floating]
+    faces: NDArray[np.integer] | None
+    eye: tuple[float, float, float]
+    background: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    size: tuple[int, int] = (1200, 900)
+
+    def encoded(self) -> bytes:
+        """The request as the worker reads it."""
+        stream = io.BytesIO()
+        faces = (
+            np.zeros((0, 3), dtype=np.int32) if self.faces is None else np.asarray(self.faces, dtype=np.int32)
+        )
+        np.savez(
+            stream,
+            vertices=np.asarray(self.vertices, dtype=np.float64),
+            colours=np.asarray(self.colours, dtype=np.float64),
+            faces=faces,
+            eye=np.asarray(self.eye, dtype=np.float64),
+            background=np.asarray(self.background, dtype=np.float64),
+            size=np.asarray(self.size, dtype=np.int64),
+        )
+        return stream.getvalue()
+
+
+class Renderer:
+    """One worker process, started when first needed and again after it died; one still at a time."""
+
+    def __init__(self, timeout: float = TIMEOUT) -> None:
+        self.timeout = timeout
+        self._lock = threading.Lock()
+        self._worker: subprocess.Popen[bytes] | None = None
+
+    def render(self, still: Still) -> bytes:
+        """The still as PNG, or CannotRender."""
+        with self._lock:
+            worker = self._ensure()
+            watchdog = threading.Timer(self.timeout, worker.kill)
+            watchdog.start()
+            try:
+                assert worker.stdin is not None
+                assert worker.stdout is not None
+                send(worker.stdin, still.encoded())
+                answer = receive(worker.stdout)
+            except (OSError, EOFError) as error:
+                self._discard()
+                raise CannotRender(ADVICE) from error
+            finally:
+                watchdog.cancel()
+        if not answer.startswith(b"\x89PNG"):
+            raise CannotRender(f"{ADVICE} ({answer[:200].decode(errors='replace')})")
+        return answer
+
+    def close(self) -> None:
+        """End the worker."""
+        with self._lock:
+            self._discard()
+
+    def _ensure(self) -> subprocess.Popen[bytes]:
+        if self._worker is None or self._worker.poll() is not None:
+            environment = {**os.environ, "EGL_PLATFORM": "surfaceless", "OMP_NUM_THREADS": "1"}
+            self._worker = subprocess.Popen(
+                [sys.executable, "-m", "app.stills.worker"],
+                cwd=_ROOT,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        return self._worker
+
+    def _discard(self) -> None:
+        if self._worker is not None:
+            self._worker.kill()
+            self._worker.wait()
+            self._worker = None
+
+
+def send(stream: IO[bytes], content: bytes) -> None:
+    """One message: its length, then itself."""
+    stream.write(struct.pack("<Q", len(content)) + content)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> bytes:
+    """The next message, or EOFError where the other side is gone."""
+    header = stream.read(8)
+    if len(header) < 8:
+        raise EOFError
+    (length,) = struct.unpack("<Q", header)
+    content = stream.read(length)
+    if len(content) < length:
+        raise EOFError
+    return content
+
+
+def eye_of(camera: dict[str, Any] | None) -> tuple[float, float, float]:
+    """The eye of a Plotly camera; the first view's where there is none."""
+    eye = (camera or {}).get("eye") or {}
+    default = (1.0, -1.15, 0.6)
+    values = [eye.get(name, fallback) for name, fallback in zip("xyz", default, strict=True)]
+    numbers = tuple(
+        float(v) if isinstance(v, int | float) and abs(v) < 100 else d
+        for v, d in zip(values, default, strict=True)
+    )
+    return numbers if any(abs(v) > 1e-3 for v in numbers) else default  # type: ignore[return-value]

@@ -1,0 +1,54 @@
+"""Fair turns on one device: whoever waits longest goes next, and nobody keeps the device while others wait."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+
+class Turns:
+    """At most `slots` holders at once; a holder gives way after `quantum` seconds if somebody waits."""
+
+    def __init__(self, slots: int = 1, quantum: float = 1.0) -> None:
+        self.slots = slots
+        self.quantum = quantum
+        self._changed = threading.Condition()
+        self._waiting: deque[str] = deque()
+        self._holders: dict[str, float] = {}
+
+    def position(self, who: str) -> int:
+        """How many are before `who` in the queue, plus one; 0 for a holder or a stranger."""
+        with self._changed:
+            return self._waiting.index(who) + 1 if who in self._waiting else 0
+
+    def step(self, who: str, stop: Callable[[], bool]) -> bool:
+        """Called between batches: keep or take a turn, waiting if need be. False where `stop` says so."""
+        with self._changed:
+            since = self._holders.get(who)
+            if since is not None:
+                if not self._waiting or time.monotonic() - since < self.quantum:
+                    return not stop()
+                self._give_up(who)
+            if who not in self._waiting:
+                self._waiting.append(who)
+            try:
+                while not (self._waiting[0] == who and len(self._holders) < self.slots):
+                    if stop():
+                        return False
+                    self._changed.wait(timeout=0.1)
+                self._holders[who] = time.monotonic()
+            finally:
+                self._waiting.remove(who)
+                self._changed.notify_all()
+        return not stop()
+
+    def leave(self, who: str) -> None:
+        """Give the turn back: paused or finished."""
+        with self._changed:
+            self._give_up(who)
+
+    def _give_up(self, who: str) -> None:
+        self._holders.pop(who, None)
+        self._changed.notify_all()

@@ -1,0 +1,1 @@
+"""The pages: each reads from top to bottom like the screen it draws."""

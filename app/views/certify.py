@@ -1,0 +1,53 @@
+"""Certify: ask whether every transform within a radius keeps the class, and watch the answer form."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.visitors import board
+from app.widgets.objects import current_shape, object_button
+from app.widgets.requests import ask
+from app.widgets.runs import chosen_run, show_run
+from tpc_core.errors import TpcError
+
+
+def page() -> None:
+    """Questions on the left, the run on the right."""
+    visitor = str(st.session_state["visitor"])
+    left, right = st.columns([3.1, 9.2], gap="medium")
+    with left:
+        object_button(current_shape())
+        request = ask()
+        if (
+            st.button(
+                "Certify",
+                type="primary",
+                width="stretch",
+                icon=":material/verified:",
+                disabled=request is None,
+                key="start",
+            )
+            and request is not None
+        ):
+            try:
+                st.session_state["run"] = board().submit(visitor, request).id
+            except TpcError as error:
+                st.warning(str(error))
+    with right:
+        notice = st.session_state.pop("notice", "")
+        if notice:
+            st.warning(notice)
+        job = chosen_run(visitor)
+        if job is None:
+            _empty()
+        else:
+            show_run(job)
+
+
+def _empty() -> None:
+    st.markdown("### No run yet")
+    st.markdown(
+        "Choose a transform and a radius, then **Certify**. The map on this side fills in cell by cell: each cell is "
+        "a piece of the region of attacks, tested at its centre by the votes of the smoothed model. The verdict "
+        "holds for *every* transform within the radius, with the confidence you set."
+    )

@@ -1,0 +1,80 @@
+"""Who is looking: one visitor per browser, and the board of runs that all of them share."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+
+import streamlit as st
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from app.jobs import JobBoard
+
+_SWEEP_EVERY = 30.0
+_COOKIE = "_streamlit_xsrf"
+
+
+class Visitors:
+    """Which browser sessions belong to which visitor; a visitor is present while one of them is connected."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sessions: dict[str, set[str]] = {}
+
+    def note(self, visitor: str, session: str) -> None:
+        with self._lock:
+            self._sessions.setdefault(visitor, set()).add(session)
+
+    def present(self, visitor: str) -> bool:
+        if not exists():
+            return True
+        runtime = get_instance()
+        with self._lock:
+            alive = {s for s in self._sessions.get(visitor, set()) if runtime.is_active_session(s)}
+            self._sessions[visitor] = alive
+        return bool(alive)
+
+
+@st.cache_resource(show_spinner=False)
+def visitors() -> Visitors:
+    """The one register of visitors."""
+    return Visitors()
+
+
+@st.cache_resource(show_spinner=False)
+def board() -> JobBoard:
+    """The one board of runs, swept now and then by a thread of its own."""
+    jobs, register = JobBoard(), visitors()
+
+    def sweep() -> None:
+        while True:
+            time.sleep(_SWEEP_EVERY)
+            jobs.sweep(register.present)
+
+    threading.Thread(target=sweep, name="sweep-jobs", daemon=True).start()
+    return jobs
+
+
+def visitor() -> str:
+    """This browser, by a hash of its random XSRF token, so that a reload finds its runs; else the session."""
+    context = get_script_run_ctx()
+    session = context.session_id if context is not None else "none"
+    token = xsrf_token(st.context.cookies.get(_COOKIE))
+    name = hashlib.sha256(token).hexdigest()[:32] if token else session
+    visitors().note(name, session)
+    return name
+
+
+def xsrf_token(cookie: object) -> bytes:
+    """The token in a cookie "2|mask|masked token|time"; the mask is new with every answer, the token stays."""
+    pieces = cookie.split("|") if isinstance(cookie, str) else []
+    try:
+        _, mask_text, masked_text, _ = pieces
+        mask, masked = bytes.fromhex(mask_text), bytes.fromhex(masked_text)
+    except ValueError:
+        return b""
+    if not mask or len(masked) < 8:
+        return b""
+    return bytes(byte ^ mask[place % len(mask)] for place, byte in enumerate(masked))

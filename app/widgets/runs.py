@@ -1,0 +1,170 @@
+"""A run as it goes: status, controls, map, verdict and everything that can be taken away."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import replace
+
+import streamlit as st
+
+from app.jobs import Job, JobView
+from app.snippets import command, python
+from app.visitors import board
+from app.widgets.maps import run_map
+from app.widgets.requests import duration
+from tpc_core import Budget
+from tpc_core.errors import TpcError
+
+POLL = 0.4
+WORDS = {
+    "queued": "waiting",
+    "running": "running",
+    "paused": "paused",
+    "done": "finished",
+    "cancelled": "cancelled",
+    "failed": "failed",
+}
+
+
+def chosen_run(visitor: str) -> Job | None:
+    """The visitor's runs as a list; the one that is looked at."""
+    jobs = board().of(visitor)
+    if not jobs:
+        return None
+    labels = {job.id: label(job.view()) for job in jobs}
+    if st.session_state.get("run") not in labels:
+        st.session_state["run"] = jobs[0].id
+    if len(jobs) > 1:
+        st.selectbox(
+            "Your runs", list(labels), format_func=labels.__getitem__, key="run", label_visibility="collapsed"
+        )
+    return board().get(visitor, st.session_state["run"])
+
+
+def label(view: JobView) -> str:
+    """One line for the list of runs."""
+    verdict = (
+        view.certificate.verdict
+        if view.certificate is not None and view.status == "done"
+        else WORDS[view.status]
+    )
+    return f"{view.id}. {view.request.title}, {view.request.model.name}: {verdict}"
+
+
+def show_run(job: Job) -> None:
+    """Poll the run while something changes; the timer stops with it."""
+    view = job.view()
+    st.fragment(_run, run_every=POLL if view.changing else None)(job, (view.live, view.changing))
+
+
+def _run(job: Job, known: tuple[bool, bool]) -> None:
+    view = job.view()
+    if known != (view.live, view.changing):
+        st.rerun()  # the list of runs has news, and the timer may have to stop
+    st.markdown(f"### {view.request.title}")
+    if view.live:
+        _controls(job, view)
+    _verdict(view)
+    run_map(view)
+    _facts(view)
+    if not view.live and view.certificate is not None:
+        _takeaways(job, view)
+
+
+def _controls(job: Job, view: JobView) -> None:
+    bar, pause, cancel = st.columns([5, 1.4, 1.4], vertical_alignment="center")
+    done = min(view.covered, 1.0)
+    words = progress_words(view)
+    bar.progress(done, text=words)
+    if view.status == "paused":
+        pause.button("Go on", key="go_on", on_click=job.resume, width="stretch", icon=":material/play_arrow:")
+    else:
+        pause.button("Pause", key="pause", on_click=job.pause, width="stretch", icon=":material/pause:")
+    cancel.button("Cancel", key="cancel", on_click=job.cancel, width="stretch", icon=":material/stop:")
+
+
+def progress_words(view: JobView) -> str:
+    """What the bar says."""
+    if view.status == "queued":
+        return (
+            f"waiting for its turn, number {view.position} in the queue"
+            if view.position
+            else "about to start"
+        )
+    if view.status == "paused":
+        return "paused"
+    if view.cells:
+        eta = f", {duration(view.eta)} to go" if view.eta is not None else ""
+        return f"{view.covered:.0%} of the region covered{eta}"
+    return f"{view.samples:,} votes so far"
+
+
+def _verdict(view: JobView) -> None:
+    if view.status == "failed":
+        st.error(view.message)
+    elif view.certificate is not None:
+        verdict = view.certificate.verdict
+        mark = {"certified": "✓ Certified", "refuted": "✗ Refuted", "undecided": "? Undecided"}[verdict]
+        sentence = html.escape(view.certificate.sentence)
+        st.html(
+            f'<div class="tpc-verdict {verdict}" data-verdict="{verdict}"><b>{mark}.</b> {sentence}</div>'
+        )
+
+
+def _facts(view: JobView) -> None:
+    leaves = view.leaves
+    settled = sum(leaf.state in ("passed", "failed") for leaf in leaves)
+    facts = [
+        ("status", WORDS[view.status]),
+        ("class", view.prediction.name.replace("_", " ") if view.prediction else "…"),
+        ("cells", f"{settled} of {max(len(leaves), settled)} settled" if leaves else ""),
+        ("votes", f"{view.samples:,}"),
+        ("votes/s", f"{view.rate:,.0f}" if view.rate else "…"),
+        ("time", f"{view.seconds:.1f} s"),
+        ("smoothing", view.certificate.model.smoothing["kind"] if view.certificate else ""),
+        ("device", view.certificate.device.upper() if view.certificate else ""),
+    ]
+    shown = "".join(
+        f"<span>{html.escape(name)} <b>{html.escape(value)}</b></span>" for name, value in facts if value
+    )
+    st.html(f'<div class="tpc-facts" data-status="{view.status}" data-settled="{settled}">{shown}</div>')
+
+
+def _takeaways(job: Job, view: JobView) -> None:
+    certificate = view.certificate
+    assert certificate is not None
+    name = f"certificate-{view.request.cloud.name}-{view.request.transform.name}.json"
+    save, again = st.columns([1, 2])
+    save.download_button(
+        "Certificate (JSON)",
+        certificate.to_json(),
+        file_name=name,
+        mime="application/json",
+        width="stretch",
+        icon=":material/download:",
+        key="save_json",
+    )
+    if certificate.verdict == "undecided":
+        more = 4 * max(certificate.samples, 1000)
+        again.button(
+            f"Continue, with up to {more:,} more votes",
+            key="continue",
+            on_click=_continue,
+            args=(job, view, more),
+            width="stretch",
+            icon=":material/resume:",
+        )
+    with st.expander("The same run elsewhere"):
+        st.code(command(view.request), language="bash", wrap_lines=True)
+        st.code(python(view.request), language="python", wrap_lines=True)
+
+
+def _continue(job: Job, view: JobView, more: int) -> None:
+    """Go on where the run stopped: its votes are kept, a larger budget is allowed."""
+    options = view.request.options
+    budget = Budget(samples=None if options.budget.samples is None else more)
+    request = replace(view.request, options=replace(options, budget=budget))
+    try:
+        st.session_state["run"] = board().submit(job.owner, request, view.certificate).id
+    except TpcError as error:
+        st.session_state["notice"] = str(error)
