@@ -1,4 +1,5 @@
-# Every target does its own set-up in .venv; nothing else on the machine is touched but by `make system`.
+# Every target does its own set-up in .venv. Tests that drive a browser, and Open3D, need system packages:
+# scripts/system-packages.sh installs them where it may, and says what is missing where it may not.
 PYTHON ?= python3
 BIN := .venv/bin
 # One compute thread per process unless told otherwise: two torch processes on two cores must not fight.
@@ -30,6 +31,7 @@ lint: .venv/.dev
 	$(BIN)/mypy
 
 test: .venv/.dev lint
+	sh scripts/system-packages.sh
 	$(BIN)/python -m pytest
 
 bench: .venv/.dev
