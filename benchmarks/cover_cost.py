@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from tpc_core import Certificate, Cloud, CoordinateSmoothing, Options, certify, load_model, load_object, parse_transform
+from tpc_core import (
+    Certificate,
+    Cloud,
+    CoordinateSmoothing,
+    Options,
+    certify,
+    load_model,
+    load_object,
+    parse_transform,
+)
 from tpc_core.covers.paper import SAMPLES, cell_count, feasible_resolution
 from tpc_core.smoothing import Smoothing
 

@@ -14,7 +14,9 @@ def describe_machine() -> str:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if "model name" in line]
+        names = [
+            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if "model name" in line
+        ]
         cpu = names[0] if names else cpu
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
     return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ class Plane:
 
     normal: Tensor
     offset: float
-    smoothing: Smoothing = CoordinateSmoothing(0.05)
+    smoothing: Smoothing = field(default_factory=lambda: CoordinateSmoothing(0.05))
     name: str = "plane"
     digest: str = "plane"
     classes: tuple[str, ...] = ("inside", "outside")

@@ -10,7 +10,16 @@ import pytest
 from tpc_core import Certificate
 from tpc_core.cli import main
 
-TAPER = ["certify", "gallery:chair-1", "--transform", "z-taper", "--radius", "0.1", "--model", "pointnet64-noise"]
+TAPER = [
+    "certify",
+    "gallery:chair-1",
+    "--transform",
+    "z-taper",
+    "--radius",
+    "0.1",
+    "--model",
+    "pointnet64-noise",
+]
 
 
 @pytest.fixture
@@ -33,7 +42,9 @@ def test_certify_prints_the_certificate_and_nothing_else(capsys: pytest.CaptureF
 
 def test_certify_says_the_verdict_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(TAPER) == 0
-    assert "Every z-taper within 0.1 keeps the class chair, with 99.9 % confidence." in capsys.readouterr().out
+    assert (
+        "Every z-taper within 0.1 keeps the class chair, with 99.9 % confidence." in capsys.readouterr().out
+    )
 
 
 def test_not_certified_is_exit_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,7 +54,17 @@ def test_not_certified_is_exit_one(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_largest_radius_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["certify", "gallery:chair-1", "-t", "l2", "--max", "-m", "pointnet64-noise", "--samples", "512"]
+    arguments = [
+        "certify",
+        "gallery:chair-1",
+        "-t",
+        "l2",
+        "--max",
+        "-m",
+        "pointnet64-noise",
+        "--samples",
+        "512",
+    ]
     assert main([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["claim"]["radius"]["l2"] > 0.1
 
@@ -51,10 +72,14 @@ def test_the_largest_radius_can_be_asked_for(capsys: pytest.CaptureFixture[str])
 def test_composition_radii_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     named = ["-t", "z-taper+z-rotation", "-r", "rotation=0.5,taper=0.05", "-m", "pointnet64-noise", "--json"]
     main(["certify", "gallery:chair-1", *named])
-    assert json.loads(capsys.readouterr().out)["claim"]["radius"] == pytest.approx({"taper": 0.05, "rotation": 0.5})
+    assert json.loads(capsys.readouterr().out)["claim"]["radius"] == pytest.approx(
+        {"taper": 0.05, "rotation": 0.5}
+    )
 
 
-def test_verify_accepts_and_replays_a_genuine_file(certificate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_accepts_and_replays_a_genuine_file(
+    certificate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     capsys.readouterr()
     assert main(["verify", str(certificate), "--replay", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -62,7 +87,9 @@ def test_verify_accepts_and_replays_a_genuine_file(certificate: Path, capsys: py
     assert facts["replayed_votes"] > 0
 
 
-def test_verify_rejects_a_file_that_was_changed(certificate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_rejects_a_file_that_was_changed(
+    certificate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     content = json.loads(certificate.read_text())
     content["claim"]["radius"]["taper"] = 0.5
     certificate.write_text(json.dumps(content))
@@ -71,7 +98,9 @@ def test_verify_rejects_a_file_that_was_changed(certificate: Path, capsys: pytes
     assert "changed after it was made" in capsys.readouterr().err
 
 
-def test_a_certificate_continues_where_its_budget_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_certificate_continues_where_its_budget_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     short, whole = tmp_path / "short.json", tmp_path / "whole.json"
     taper = ["certify", "gallery:chair-1", "-t", "z-taper", "-r", "0.4", "-m", "pointnet64-noise", "--json"]
     assert main([*taper, "--budget-samples", "400", "--out", str(short)]) == 1
@@ -83,7 +112,18 @@ def test_a_certificate_continues_where_its_budget_ended(tmp_path: Path, capsys: 
 
 
 def test_attack_finds_what_no_certificate_forbids(capsys: pytest.CaptureFixture[str]) -> None:
-    strong = ["attack", "gallery:chair-1", "-t", "l2", "-r", "6", "-m", "pointnet64-noise", "--against", "base"]
+    strong = [
+        "attack",
+        "gallery:chair-1",
+        "-t",
+        "l2",
+        "-r",
+        "6",
+        "-m",
+        "pointnet64-noise",
+        "--against",
+        "base",
+    ]
     assert main([*strong, "--tries", "60", "--json"]) == 1
     facts = json.loads(capsys.readouterr().out)
     assert facts["found"]
@@ -94,7 +134,11 @@ def test_transforms_are_listed_with_units_and_limits(capsys: pytest.CaptureFixtu
     assert main(["transforms", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert {"z-taper", "general-rotation", "zyx-rotation", "linear", "l2", "linf"} <= set(rows)
-    assert rows["z-twist+z-taper+z-rotation"]["radii"][0] == {"name": "twist", "unit": "deg", "largest": 720.0}
+    assert rows["z-twist+z-taper+z-rotation"]["radii"][0] == {
+        "name": "twist",
+        "unit": "deg",
+        "largest": 720.0,
+    }
 
 
 def test_models_say_why_they_do_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +161,10 @@ BAD_INPUT = {
     "radius past the domain": (["certify", "gallery:chair-1", "-t", "z-taper", "-r", "1.5"], "(0, 0.95]"),
     "radius that is no number": (["certify", "gallery:chair-1", "-t", "z-taper", "-r", "wide"], "wide"),
     "radius nan": (["certify", "gallery:chair-1", "-t", "z-taper", "-r", "nan"], "out of range"),
-    "radius of another transform": (["certify", "gallery:chair-1", "-t", "z-taper", "-r", "twist=2"], "twist=2"),
+    "radius of another transform": (
+        ["certify", "gallery:chair-1", "-t", "z-taper", "-r", "twist=2"],
+        "twist=2",
+    ),
     "model that does not fit": ([*TAPER[:-1], "pointnet64-z-twist"], "coordinate noise"),
     "zero sigma": ([*TAPER, "--sigma", "0"], "sigma"),
     "alpha of one": ([*TAPER, "--alpha", "1"], "(0, 1)"),
