@@ -17,8 +17,13 @@ _PREFERENCE = ("group", "single", "cover")
 
 
 def fitting_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
-    """Every shipped checkpoint with None, or with the reason why it cannot certify this transform."""
-    return [(card, _objection(card, transform)) for card in list_models()]
+    """Every shipped checkpoint with None, or with the reason why it cannot certify this transform.
+
+    Those that can come first, the best suited at the top.
+    """
+    pairs = [(card, _objection(card, transform)) for card in list_models()]
+    fitting = sorted((p for p in pairs if p[1] is None), key=lambda pair: _rank(pair[0], transform, 64))
+    return fitting + [pair for pair in pairs if pair[1] is not None]
 
 
 def model_for(transform: Transform, name: str | None = None, points: int | None = None) -> Model:
@@ -35,12 +40,15 @@ def model_for(transform: Transform, name: str | None = None, points: int | None 
     return load_model(min(fitting, key=lambda card: _rank(card, transform, wanted)).name)
 
 
-def _rank(card: ModelCard, transform: Transform, points: int) -> tuple[bool, int, bool, bool, str]:
+def _rank(card: ModelCard, transform: Transform, points: int) -> tuple[bool, bool, int, bool, bool, float, str]:
     smoothing = smoothing_from_json(card.smoothing)
     kind = choose_strategy(transform, smoothing, _ANY_CLOUD).kind
-    exact = card.smoothing.get("transform") == transform.name
+    exact = transform.name in (card.smoothing.get("transform"), card.smoothing.get("group"))
     plain = card.architecture == "pointnet"
-    return card.num_points != points, _PREFERENCE.index(kind), not exact, not plain, card.name
+    sigma = float(card.smoothing.get("sigma", 0.0)) if kind == "cover" else 0.0
+    parts = card.task == "segmentation"
+    # More noise vouches for larger cells; a norm is certified best by the model made for it.
+    return parts, card.num_points != points, _PREFERENCE.index(kind), not exact, not plain, -sigma, card.name
 
 
 def _objection(card: ModelCard, transform: Transform) -> str | None:
