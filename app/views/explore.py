@@ -12,7 +12,6 @@ import torch
 from app import cache
 from app.ballot import Look, look, votes_that_fit
 from app.components.plot import HOME, PNG, plot
-from app.critical import critical_counts
 from app.figures.cloud import CloudView, Colouring, MeshView, cloud_figure
 from app.figures.votes import BASE_COLOUR, SMOOTHED_COLOUR, draw_strip, vote_bars
 from app.look import theme
@@ -22,6 +21,7 @@ from app.widgets.poses import pose_controls
 from app.widgets.stills import show_still
 from tpc_core import Model
 from tpc_core.data import Shape
+from tpc_core.models.critical import critical_counts
 from tpc_core.transforms import CoordinateNoise
 
 SIZES = [16, 32, 64, 128, 256, 512, 1024, 2048]

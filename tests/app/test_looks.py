@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from app.ballot import look, votes_that_fit
-from app.critical import critical_counts
 from app.stills import CannotRender, Renderer, Still, eye_of
 from tpc_core import CoordinateSmoothing
 from tpc_core.models import build
+from tpc_core.models.critical import critical_counts
 
 
 def test_a_look_counts_every_vote_and_shows_the_first_draws(sure, cloud) -> None:

@@ -92,18 +92,7 @@ class _Search:
 
     def record(self, cell: Cell, tally: Tally, bound: float, state: CellState) -> None:
         self.deepest = max(self.deepest, cell.rank)
-        self.records.append(
-            CellRecord(
-                path=cell.path,
-                low=list(cell.low),
-                high=list(cell.high),
-                reach=cell.reach,
-                needed=cell.needed,
-                readings=tally.readings,
-                lower_bound=bound,
-                state=state,
-            )
-        )
+        self.records.append(tally.record(cell, bound, state))
 
     def split(self, cell: Cell, guess: Callable[[Cell], float], mass: float) -> tuple[Cell, ...]:
         """Queue the parts of a cell in its place; `guess` says what p_A is expected in each."""

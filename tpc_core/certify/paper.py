@@ -46,18 +46,7 @@ def certify_paper(
         passed += ok
         yield VotesCounted(cell, tally.n, tally.n_a, bound, run.control.samples)
         yield CellDecided(cell, ok, tally.n, tally.n_a, bound, passed / len(grid.cells))
-        records.append(
-            CellRecord(
-                path=cell.path,
-                low=list(cell.low),
-                high=list(cell.high),
-                reach=cell.reach,
-                needed=cell.needed,
-                readings=tally.readings,
-                lower_bound=bound,
-                state="passed" if ok else "failed",
-            )
-        )
+        records.append(tally.record(cell, bound, "passed" if ok else "failed"))
         if not ok:
             text = f"cell {cell.path}: p_A is at least {bound:.4f} only, and {cell.needed:.4f} is needed"
             reasons.append(

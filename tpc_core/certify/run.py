@@ -13,6 +13,8 @@ from torch import Tensor
 from tpc_core import streams
 from tpc_core.certificate.schema import (
     AttackRecord,
+    CellRecord,
+    CellState,
     Evidence,
     LedgerEntry,
     Prediction,
@@ -99,6 +101,19 @@ class Tally:
     def guess(self, _cell: object = None) -> float:
         """What p_A looks like from the votes so far; its neighbours' is expected to be the same."""
         return (self.n_a + 0.5) / (self.n + 1)
+
+    def record(self, cell: Cell, bound: float, state: CellState) -> CellRecord:
+        """The cell as the certificate keeps it."""
+        return CellRecord(
+            path=cell.path,
+            low=list(cell.low),
+            high=list(cell.high),
+            reach=cell.reach,
+            needed=cell.needed,
+            readings=self.readings,
+            lower_bound=bound,
+            state=state,
+        )
 
     def read(self) -> None:
         """Note the count at a stage, where a bound may be read."""

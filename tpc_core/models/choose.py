@@ -40,7 +40,9 @@ def model_for(transform: Transform, name: str | None = None, points: int | None 
     return load_model(min(fitting, key=lambda card: _rank(card, transform, wanted)).name)
 
 
-def _rank(card: ModelCard, transform: Transform, points: int) -> tuple[bool, bool, int, bool, bool, float, str]:
+def _rank(
+    card: ModelCard, transform: Transform, points: int
+) -> tuple[bool, bool, int, bool, bool, float, str]:
     smoothing = smoothing_from_json(card.smoothing)
     kind = choose_strategy(transform, smoothing, _ANY_CLOUD).kind
     exact = transform.name in (card.smoothing.get("transform"), card.smoothing.get("group"))
