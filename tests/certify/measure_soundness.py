@@ -22,7 +22,8 @@ HEADER = f"""# False-certification rates
 Each row is a classifier whose probabilities are known in closed form and which truly fails at a point of the claimed
 region, by a hair: the hardest case there is. Out of {RUNS:,} whole runs, how many certified the false claim? A sound
 certifier at level alpha = {ALPHA:g} may do so in {ALPHA:.0%} of them. The p-value is that of the count under alpha;
-small ones would speak against soundness. Cases far below alpha are claims whose many cells must all pass.
+small ones would speak against soundness. Cases far below alpha are claims whose many cells must all pass; the linear
+case has a p_A just below what the theorem asks for.
 
 Made by `make soundness`; the tests (`tests/certify/test_soundness.py`) run the same cases, and show that the usual
 mistakes exceed alpha (`tests/certify/test_wrong_ways.py`).
