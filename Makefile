@@ -5,7 +5,7 @@ BIN := .venv/bin
 # One compute thread per process unless told otherwise: two torch processes on two cores must not fight.
 export GOMP_SPINCOUNT ?= 0
 
-.PHONY: setup setup-dev app test lint bench soundness gallery clean
+.PHONY: setup setup-dev app test test-browser lint bench soundness gallery clean
 
 setup: .venv/.app
 setup-dev: .venv/.dev
@@ -31,8 +31,11 @@ lint: .venv/.dev
 	$(BIN)/mypy
 
 test: .venv/.dev lint
+	$(BIN)/python -m pytest -m "not browser"
+
+test-browser: .venv/.dev
 	sh scripts/system-packages.sh
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m browser
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
