@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,14 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from tpc_core import Cloud, CoordinateSmoothing, ParameterSmoothing, Smoothing, parse_transform  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def own_main_module() -> Iterator[None]:
+    """AppTest leaves its script behind as __main__, which processes spawned by later tests would run again."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tpc_core.errors import InvalidFile, InvalidValue, UnknownName
-from tpc_core.models import build, list_models, load_card, load_model
+from tpc_core.models import Model, build, list_models, load_card, load_model
 from tpc_core.models.store import encode_weights
 from tpc_core.training.config import parse_config
 from tpc_core.training.export import export
@@ -75,8 +75,15 @@ def test_weights_too_large_for_float16_are_refused() -> None:
 @pytest.mark.parametrize("card", list_models(), ids=lambda card: card.name)
 def test_every_shipped_checkpoint_loads_and_answers(card: object) -> None:
     name = card.name  # type: ignore[attr-defined]
-    assert load_card(name).sha256 == load_model(name).digest
     model = load_model(name)
+    assert load_card(name) == model.card
     points = 0.5 * torch.randn(2, min(model.num_points or 64, 64), 3)
     with torch.no_grad():
         torch.testing.assert_close(model.classifier()(points), model.module(points), atol=1e-3, rtol=1e-3)
+
+
+def test_the_digest_covers_the_architecture_as_well_as_the_weights() -> None:
+    model = load_model(list_models()[0].name)
+    posed = Model(model.card.model_copy(update={"options": {"canonical": "whitened"}}), model.module)
+    assert posed.card.sha256 == model.card.sha256
+    assert posed.digest != model.digest
