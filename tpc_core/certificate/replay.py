@@ -18,10 +18,10 @@ from tpc_core.certificate.schema import (
     SingleEvidence,
     TreeEvidence,
 )
-from tpc_core.covers.paper import paper_grid
+from tpc_core.covers.paper import paper_grid, tested_cloud
 from tpc_core.errors import InvalidCertificate
 from tpc_core.smoothing import CoordinateSmoothing, smoothing_from_json
-from tpc_core.transforms import GeneralRotation, ZYXRotation, parse_transform
+from tpc_core.transforms import parse_transform
 from tpc_core.votes import BaseClassifier, Counts, Voter, resolve_device
 
 
@@ -150,9 +150,8 @@ def _tested_points(
     radii = tuple(p.to_internal(certificate.claim.radius[p.name]) for p in transform.radii)
     points = cloud.points.double()
     grid = paper_grid(transform, radii, points.numpy(), smoothing.sigma, evidence.resolution)
-    mover = GeneralRotation() if isinstance(transform, ZYXRotation) else transform
     tested = {cell.path: z for cell, z in zip(grid.cells, grid.tested, strict=True)}
-    return lambda path: mover.apply(points, torch.tensor(tested[path], dtype=torch.float64)).to(torch.float32)
+    return lambda path: tested_cloud(transform, points, tested[path])
 
 
 def _point_recounts(evidence: PointEvidence, points: Tensor) -> Iterator[_Recount]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from tpc_core.certify import DEFAULTS, Options, prepare
 from tpc_core.certify.cover import build_tree, planned_votes
+from tpc_core.certify.paper import grid_resolution
 from tpc_core.cloud import Cloud
 from tpc_core.covers import PathLevels, PriceList
-from tpc_core.covers.paper import SAMPLES, cell_count, feasible_resolution
-from tpc_core.smoothing import CoordinateSmoothing
+from tpc_core.covers.paper import SAMPLES, cell_count
 from tpc_core.transforms import RadiusInput, Transform
 from tpc_core.votes import BaseClassifier
 
@@ -39,12 +39,7 @@ def estimate(
     if run.largest:
         return Estimate(0, None)
     if options.protocol == "paper":
-        smoothing = run.voter.smoothing
-        assert isinstance(smoothing, CoordinateSmoothing)
-        points = cloud.points.double().numpy()
-        resolution = options.resolution or feasible_resolution(
-            run.transform, run.radii, points, smoothing.sigma, run.alpha
-        )
+        resolution = grid_resolution(run, options.resolution)
         cells = cell_count(run.transform, run.radii, resolution)
         return Estimate(cells, float(cells * SAMPLES))
     tree = build_tree(run)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-import numpy as np
-import torch
-
 from tpc_core.certificate.schema import CellRecord, GridEvidence, Prediction, Reason
 from tpc_core.certify.events import CellDecided, CellStarted, Event, Planned, VotesCounted
 from tpc_core.certify.ledger import grid_ledger
 from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
-from tpc_core.covers.paper import SAMPLES, PaperGrid, feasible_resolution, paper_grid
+from tpc_core.covers.paper import SAMPLES, feasible_resolution, paper_grid, tested_cloud
 from tpc_core.smoothing import CoordinateSmoothing
 from tpc_core.statistics import lower_bound
-from tpc_core.transforms import GeneralRotation, ZYXRotation
 
 
 def certify_paper(
@@ -23,10 +19,9 @@ def certify_paper(
     """Test every cell of the grid; the first that fails ends the run."""
     smoothing = run.voter.smoothing
     assert isinstance(smoothing, CoordinateSmoothing)
-    cloud = run.cloud.points.double().numpy()
-    if resolution is None:
-        resolution = feasible_resolution(run.transform, run.radii, cloud, smoothing.sigma, run.alpha)
-    grid = paper_grid(run.transform, run.radii, cloud, smoothing.sigma, resolution)
+    cloud = run.cloud.points.double()
+    resolution = grid_resolution(run, resolution)
+    grid = paper_grid(run.transform, run.radii, cloud.numpy(), smoothing.sigma, resolution)
     level = run.alpha / len(grid.cells)
     yield Planned(len(grid.cells), float(SAMPLES * len(grid.cells)))
     records: list[CellRecord] = []
@@ -34,7 +29,7 @@ def certify_paper(
     passed = 0
     for cell, z in zip(grid.cells, grid.tested, strict=True):
         run.control.cells += 1
-        tally = Tally(cell.path, tested_cloud(run, z), prediction.index, cell)
+        tally = Tally(cell.path, tested_cloud(run.transform, cloud, z), prediction.index, cell)
         yield CellStarted(cell)
         if not (yield from cast_stage(run, tally, SAMPLES)):
             reasons.append(
@@ -60,12 +55,11 @@ def certify_paper(
     return Outcome("certified" if done else "undecided", evidence, ledger, reasons[:1])
 
 
-def tested_cloud(run: Run, z: tuple[float, ...]) -> torch.Tensor:
-    """The cloud at a grid point; the paper covers Euler boxes by rotation vectors too."""
-    if isinstance(run.transform, ZYXRotation):
-        vector = torch.from_numpy(np.asarray(z, dtype=np.float64))
-        return GeneralRotation().apply(run.cloud.points.double(), vector).to(torch.float32)
-    return run.at(np.asarray(z))
-
-
-__all__ = ["PaperGrid", "certify_paper", "tested_cloud"]
+def grid_resolution(run: Run, resolution: int | None) -> int:
+    """M as asked for, or the smallest that can certify."""
+    if resolution is not None:
+        return resolution
+    smoothing = run.voter.smoothing
+    assert isinstance(smoothing, CoordinateSmoothing)
+    points = run.cloud.points.double().numpy()
+    return feasible_resolution(run.transform, run.radii, points, smoothing.sigma, run.alpha)

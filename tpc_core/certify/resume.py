@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from tpc_core import streams
 from tpc_core.certificate.schema import Certificate, GridEvidence, SingleEvidence, TreeEvidence
 from tpc_core.certify.assemble import describe_monitor
+from tpc_core.certify.paper import grid_resolution
 from tpc_core.certify.run import Run
-from tpc_core.covers.paper import feasible_resolution
 from tpc_core.errors import InvalidValue
-from tpc_core.smoothing import CoordinateSmoothing
 from tpc_core.votes import BaseClassifier
 
 if TYPE_CHECKING:
@@ -69,10 +68,4 @@ def _same_region(earlier: Certificate, run: Run) -> bool:
 def _same_grid(earlier: Certificate, run: Run, options: Options) -> bool:
     if not isinstance(earlier.evidence, GridEvidence):
         return True
-    smoothing = run.voter.smoothing
-    assert isinstance(smoothing, CoordinateSmoothing)
-    points = run.cloud.points.double().numpy()
-    wanted = options.resolution or feasible_resolution(
-        run.transform, run.radii, points, smoothing.sigma, run.alpha
-    )
-    return earlier.evidence.resolution == wanted
+    return earlier.evidence.resolution == grid_resolution(run, options.resolution)

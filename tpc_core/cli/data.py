@@ -13,6 +13,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
+from tpc_core.cli.options import as_json
 from tpc_core.data import gallery, load_shape, open_dataset
 from tpc_core.data.dataset import CLASSES, SPLITS
 from tpc_core.data.fetch import ARCHIVES, fetch
@@ -20,8 +21,6 @@ from tpc_core.data.fetch.progress import Progress, silent
 from tpc_core.data.gallery.build import build_gallery
 from tpc_core.data.gallery.library import GALLERY_FOLDER
 from tpc_core.errors import TpcError
-
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 
 
 @click.group()

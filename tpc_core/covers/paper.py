@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy import special
+from torch import Tensor
 
 from tpc_core.covers.tree import FLOAT32_SLACK, Cell
 from tpc_core.errors import InvalidValue, UnsupportedRequest
@@ -57,6 +59,12 @@ def paper_grid(
     tiles = list(layout.tiles())
     cells = [Cell(str(n), low, high, reach, rank=0, tested=True) for n, (low, high, _) in enumerate(tiles)]
     return PaperGrid(tuple(cells), tuple(centre for _, _, centre in tiles))
+
+
+def tested_cloud(transform: Transform, points: Tensor, z: Sequence[float]) -> Tensor:
+    """The cloud (N, 3) float64 at a grid point, rounded once; Euler boxes are covered by rotation vectors, too."""
+    mover = GeneralRotation() if isinstance(transform, ZYXRotation) else transform
+    return mover.apply(points, torch.tensor(z, dtype=torch.float64)).to(torch.float32)
 
 
 def cell_count(transform: Transform, radii: tuple[float, ...], resolution: int) -> int:
