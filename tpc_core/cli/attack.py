@@ -9,11 +9,8 @@ import click
 
 from tpc_core.attacks import METHODS
 from tpc_core.attacks import attack as search
-from tpc_core.cli.options import as_json, parse_sigma, question
-from tpc_core.data import load_object
+from tpc_core.cli.options import Question, as_json, question
 from tpc_core.errors import InvalidValue
-from tpc_core.models.choose import model_for
-from tpc_core.transforms import parse_transform
 
 
 @click.command()
@@ -25,36 +22,28 @@ from tpc_core.transforms import parse_transform
 @click.option("--tries", type=int, default=200, show_default=True, help="Parameters to try per method.")
 @as_json
 def attack(
-    spec: str,
-    transform: str,
-    radius: str | None,
-    model: str | None,
-    points: int | None,
-    sigma: str | None,
-    alpha: float,
-    seed: int,
-    device: str,
+    ask: Question,
     against: str,
     methods: tuple[str, ...],
     tries: int,
     as_json: bool,
 ) -> int:
     """Attack OBJECT. Exit 0: nothing found; 1: an attack was found and proven; 2: bad input."""
-    if radius is None:
+    if ask.radius is None:
         raise InvalidValue("give the radius that the attack may use: --radius")
-    base = model_for(parse_transform(transform), model, points)
+    base, cloud = ask.load()
     report = search(
         base,
-        load_object(spec, points=points or base.num_points or 64),
-        transform,
-        radius,
+        cloud,
+        ask.transform,
+        ask.radius,
         against=cast(Literal["smoothed", "base"], against),
         methods=methods or tuple(METHODS),
         tries=tries,
-        alpha=alpha,
-        sigma=parse_sigma(sigma),
-        seed=seed,
-        device=device,
+        alpha=ask.alpha,
+        sigma=ask.sigma,
+        seed=ask.seed,
+        device=ask.device,
     )
     if as_json:
         facts = {

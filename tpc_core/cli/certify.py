@@ -10,11 +10,8 @@ import click
 
 from tpc_core.certificate.schema import Certificate, GroupEvidence, PointEvidence, SingleEvidence
 from tpc_core.certify import Budget, CellDecided, Done, Options, Planned, VotesCounted, certify_events
-from tpc_core.cli.options import as_json, parse_sigma, progress_bar, question
-from tpc_core.data import load_object
+from tpc_core.cli.options import Question, as_json, progress_bar, question
 from tpc_core.errors import InvalidFile
-from tpc_core.models.choose import model_for
-from tpc_core.transforms import parse_transform
 
 
 @click.command()
@@ -31,15 +28,7 @@ from tpc_core.transforms import parse_transform
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the certificate here.")
 @as_json
 def certify(
-    spec: str,
-    transform: str,
-    radius: str | None,
-    model: str | None,
-    points: int | None,
-    sigma: str | None,
-    alpha: float,
-    seed: int,
-    device: str,
+    ask: Question,
     protocol: str,
     statistics: str,
     largest: bool,
@@ -57,24 +46,23 @@ def certify(
     Exit code 0: certified; 1: refuted or undecided; 2: bad input.
     """
     options = Options(
-        alpha=alpha,
+        alpha=ask.alpha,
         protocol=cast(Literal["adaptive", "paper"], protocol),
         statistics=cast(Literal["staged", "anytime"], statistics),
-        sigma=parse_sigma(sigma),
+        sigma=ask.sigma,
         largest=largest,
         budget=Budget(samples=budget_samples, seconds=budget_seconds),
-        seed=seed,
-        device=device,
+        seed=ask.seed,
+        device=ask.device,
         single_samples=samples,
         resolution=resolution,
         complete=complete,
     )
     if out is not None and not out.parent.is_dir():
         raise InvalidFile(f"cannot write {out}: there is no folder {out.parent}")
-    base = model_for(parse_transform(transform), model, points)
-    cloud = load_object(spec, points=points or base.num_points or 64)
+    base, cloud = ask.load()
     earlier = Certificate.load(resume_file) if resume_file is not None else None
-    events = certify_events(base, cloud, transform, radius, options, resume=earlier)
+    events = certify_events(base, cloud, ask.transform, ask.radius, options, resume=earlier)
     certificate = _run(events, silent=as_json)
     if out is not None:
         certificate.save(out)

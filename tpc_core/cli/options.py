@@ -2,42 +2,72 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, cast
 
 import click
 from tqdm import tqdm
 
+from tpc_core.cloud import Cloud
+from tpc_core.data import load_object
 from tpc_core.errors import InvalidValue
+from tpc_core.models.choose import model_for
+from tpc_core.models.store import Model
+from tpc_core.transforms import parse_transform
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 
 
+QUESTION = [
+    click.argument("spec", metavar="OBJECT"),
+    click.option("--transform", "-t", required=True, help="For example z-taper or z-twist+z-rotation."),
+    click.option("--radius", "-r", help="20, or twist=20,taper=0.2,rotation=1; angles in degrees."),
+    click.option("--model", "-m", help="A checkpoint (see `tpc models`); by default one that fits."),
+    click.option("--points", type=int, help="Size of the cloud; by default the model's own."),
+    click.option("--sigma", help="Another smoothing sigma, in the transform's units: 0.1, or 60,10."),
+    click.option("--alpha", type=float, default=0.001, show_default=True, help="Probability of error."),
+    click.option("--seed", type=int, default=0, show_default=True),
+    click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda."),
+]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a command is asked about: an object, a transform with its radius, and the model that answers."""
+
+    spec: str
+    transform: str
+    radius: str | None
+    model: str | None
+    points: int | None
+    sigma: tuple[float, ...] | None
+    alpha: float
+    seed: int
+    device: str
+
+    def load(self) -> tuple[Model, Cloud]:
+        """The model, or the one that fits the transform, and the object cut to the model's size."""
+        base = model_for(parse_transform(self.transform), self.model, self.points)
+        return base, load_object(self.spec, points=self.points or base.num_points or 64)
+
+
 def question(command: Command) -> Command:
-    """OBJECT, --transform, --radius, --model and what goes with them."""
-    for option in reversed(
-        [
-            click.argument("spec", metavar="OBJECT"),
-            click.option(
-                "--transform", "-t", required=True, help="For example z-taper or z-twist+z-rotation."
-            ),
-            click.option("--radius", "-r", help="20, or twist=20,taper=0.2,rotation=1; angles in degrees."),
-            click.option("--model", "-m", help="A checkpoint (see `tpc models`); by default one that fits."),
-            click.option("--points", type=int, help="Size of the cloud; by default the model's own."),
-            click.option("--sigma", help="Another smoothing sigma, in the transform's units: 0.1, or 60,10."),
-            click.option(
-                "--alpha", type=float, default=0.001, show_default=True, help="Probability of error."
-            ),
-            click.option("--seed", type=int, default=0, show_default=True),
-            click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda."),
-        ]
-    ):
-        command = option(command)
-    return command
+    """Give a command OBJECT, --transform, --radius, --model and what goes with them, as one `Question`."""
+
+    @functools.wraps(command)
+    def asked(*args: Any, **values: Any) -> Any:
+        own = {field.name: values.pop(field.name) for field in fields(Question)}
+        return command(*args, Question(**own | {"sigma": parse_sigma(own["sigma"])}), **values)
+
+    for option in reversed(QUESTION):
+        asked = option(asked)
+    return cast(Command, asked)
 
 
 def parse_sigma(text: str | None) -> tuple[float, ...] | None:
