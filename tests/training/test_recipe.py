@@ -15,11 +15,11 @@ from tpc_core.errors import InvalidFile
 from tpc_core.models import build
 from tpc_core.models.store import load_model
 from tpc_core.smoothing import smoothing_from_json
-from tpc_core.training.augment import augmented
-from tpc_core.training.clouds import farthest_points, held_aside, split_clouds, unit_ball
+from tpc_core.training.augment import augmented, mixed
+from tpc_core.training.clouds import Clouds, farthest_points, held_aside, split_clouds, unit_ball
 from tpc_core.training.config import Augment, Consistency, TrainConfig, load_config, parse_config
-from tpc_core.training.loop import train
-from tpc_core.training.losses import smoothed_loss
+from tpc_core.training.loop import Run, train
+from tpc_core.training.losses import smoothed_loss, taught
 from tpc_core.training.measure import needed_share, vote_shares
 from tpc_core.training.schedule import WeightAverage, learning_rate
 
@@ -45,6 +45,11 @@ def test_every_shipped_recipe_can_be_trained(path: Path) -> None:
         ('name = "a"\nepochs = 1\nepoch = 1\nsmoothing = {kind = "group", group = "so3"}', "epoch"),
         ('name = "../x"\nepochs = 1\nsmoothing = {kind = "group", group = "so3"}', "name"),
         ('name = "a"\nepochs = 1\nsmoothing = {sigma = 1}', "kind"),
+        (
+            'name = "a"\nepochs = 1\nbalance = 0.5\ndataset = "shapenetpart"\n'
+            'smoothing = {kind = "group", group = "so3"}',
+            "one class per cloud",
+        ),
     ],
 )
 def test_a_bad_recipe_is_explained_in_one_line(text: str, complaint: str, tmp_path: Path) -> None:
@@ -93,6 +98,16 @@ def test_consistency_is_zero_for_equal_answers_and_positive_otherwise() -> None:
     torch.testing.assert_close(smoothed_loss(differing, targets, consistency, 0.0), plain + 3.0 * divergence)
 
 
+def test_teachers_have_their_share_of_the_target() -> None:
+    answers = torch.tensor([[0.9, 0.1], [0.3, 0.7], [0.8, 0.2], [0.5, 0.5]])
+    targets = taught(torch.tensor([0, 1]), answers, 0.25)
+    torch.testing.assert_close(targets[0], torch.tensor([0.975, 0.025]))
+    torch.testing.assert_close(targets[3], torch.tensor([0.125, 0.875]))
+    logits = torch.randn(4, 2)
+    expected = -(targets * logits.log_softmax(dim=1)).sum(dim=1).mean()
+    torch.testing.assert_close(smoothed_loss(logits, targets, Consistency(noises=2), 0.0), expected)
+
+
 def test_farthest_points_spread_and_start_where_told() -> None:
     line = torch.zeros(1, 11, 3)
     line[0, :, 0] = torch.arange(11)
@@ -103,7 +118,7 @@ def test_held_aside_objects_are_never_trained_on(shapes: Shapes) -> None:
     config = parse_config({"name": "a", "epochs": 1, "points": 32, "views": 2,
                            "smoothing": {"kind": "group", "group": "so3"}}, "test")  # fmt: skip
     seen, aside = split_clouds(shapes, config)
-    assert held_aside(60, 10).nonzero()[0].tolist() == [0, 10, 20, 30, 40, 50]
+    assert held_aside(shapes.labels, 10, "spread").nonzero()[0].tolist() == [0, 10, 20, 30, 40, 50]
     assert (len(seen), len(aside)) == (54, 6)
     assert seen.points.shape == (54, 2, 32, 3)
     np.testing.assert_array_equal(aside.points[:, 0].numpy(), shapes.points_array(32)[::10])
@@ -111,10 +126,52 @@ def test_held_aside_objects_are_never_trained_on(shapes: Shapes) -> None:
     torch.testing.assert_close(unit_ball(seen.points), seen.points, atol=1e-5, rtol=0)
 
 
+def test_the_last_objects_of_every_class_can_be_kept_aside() -> None:
+    labels = np.array([0] * 25 + [1] * 9 + [2] * 10)
+    kept = held_aside(labels, 10, "last")
+    assert kept.nonzero()[0].tolist() == [23, 24, 43]
+    assert not held_aside(labels, 0, "last").any()
+
+
+def test_rare_classes_come_more_often_when_balanced() -> None:
+    labels = torch.tensor([0] * 900 + [1] * 100)
+    clouds = Clouds(torch.zeros(1000, 1, 4, 3), labels)
+    for balance, share in ((0.0, 0.1), (0.5, 0.25), (1.0, 0.5)):
+        config = TrainConfig(name="a", epochs=1, balance=balance, smoothing={"kind": "group", "group": "so3"})
+        order = Run(config, 2).order(clouds)
+        assert len(order) == 1000
+        assert float((labels[order] == 1).float().mean()) == pytest.approx(share, abs=0.06)
+
+
+def test_a_mixed_cloud_has_the_classes_of_its_points() -> None:
+    heights = torch.arange(6).to(torch.float32)
+    points = torch.randn(6, 20, 3)
+    points[..., 2] = heights[:, None]  # z tells which cloud a point came from
+    clouds, shares = mixed(points, heights.long(), 6, 1.0, torch.Generator().manual_seed(0))
+    assert clouds.shape == points.shape
+    for cloud, share in zip(clouds, shares, strict=True):
+        counted = torch.bincount(cloud[:, 2].long(), minlength=6) / 20
+        torch.testing.assert_close(share, counted)
+    untouched, targets = mixed(points, heights.long(), 6, 0.0, torch.Generator())
+    assert torch.equal(untouched, points)
+    assert torch.equal(targets, torch.eye(6))
+
+
+def test_dropping_makes_copies_and_deforming_keeps_neighbours_together() -> None:
+    points = torch.rand(8, 50, 3)
+    dropped = augmented(points, Augment(drop=0.9), torch.Generator().manual_seed(2))
+    assert all(bool((points[i] == p).all(dim=1).any()) for i in range(8) for p in dropped[i])
+    assert all(len(cloud.unique(dim=0)) < 50 for cloud in dropped)
+    close = torch.cat([points, points + 1e-4], dim=1)
+    deformed = augmented(close, Augment(deform=0.5), torch.Generator().manual_seed(2))
+    assert float((deformed - close).abs().max()) > 0.05
+    assert float((deformed[:, :50] - deformed[:, 50:]).norm(dim=2).max()) < 1e-3
+
+
 def test_no_augmentation_changes_nothing_and_every_one_changes_something() -> None:
     points = torch.randn(4, 10, 3)
     assert torch.equal(augmented(points, Augment(), torch.Generator()), points)
-    for option in ("scale", "jitter", "taper"):
+    for option in ("scale", "jitter", "taper", "shift", "deform", "drop"):
         assert not torch.equal(augmented(points, Augment(**{option: 0.2}), torch.Generator()), points)
     for option in ("rotation", "yaw", "twist"):
         turned = augmented(points, Augment(**{option: 40.0}), torch.Generator().manual_seed(1))

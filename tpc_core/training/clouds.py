@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import torch
@@ -73,17 +73,25 @@ def unit_ball(points: Tensor) -> Tensor:
     return centred / radius[..., None, None].clamp_min(1e-12)
 
 
-def held_aside(count: int, every: int) -> NDArray[np.bool_]:
-    """Which objects of the train split are kept aside for tuning: every k-th, the same ones for ever."""
-    kept = np.zeros(count, dtype=np.bool_)
-    if every:
+def held_aside(labels: NDArray[np.int64], every: int, which: Literal["spread", "last"]) -> NDArray[np.bool_]:
+    """Which objects of the train split are kept aside for tuning, the same ones for ever.
+
+    Neighbours in ModelNet40's train split are often near-copies, so every k-th object flatters the model; the last
+    ones of each class resemble the test split, which follows them.
+    """
+    kept = np.zeros(len(labels), dtype=np.bool_)
+    if every and which == "spread":
         kept[::every] = True
+    elif every:
+        for label in np.unique(labels):
+            members = np.flatnonzero(labels == label)
+            kept[members[len(members) - len(members) // every :]] = True
     return kept
 
 
 def split_clouds(split: Split, config: TrainConfig, cache: Path | None = None) -> tuple[Clouds, Clouds]:
     """The clouds to train on (several views each) and the clouds kept aside (as the data set cuts them)."""
-    kept = held_aside(len(split), config.hold_out)
+    kept = held_aside(split.labels, config.hold_out, config.aside)
     parts = config.dataset == "shapenetpart"
     points = torch.from_numpy(np.array(split.points_array(config.points)[kept]))
     targets = split.part_labels(config.points)[kept] if parts else split.labels[kept]
@@ -121,7 +129,8 @@ def _largest_pool(split: Split, config: TrainConfig) -> tuple[Tensor, Tensor | N
 def _chosen(pool: Tensor, config: TrainConfig, cache: Path | None) -> Tensor:
     """Indices (M, V, N) of the views, computed once and kept in the cache directory."""
     objects, size = pool.shape[:2]
-    name = f"{config.dataset}-{objects}x{size}-{config.points}x{config.views}.npy"
+    aside = f"-{config.aside}" if config.hold_out and config.aside != "spread" else ""
+    name = f"{config.dataset}-{objects}x{size}-{config.points}x{config.views}{aside}.npy"
     if cache is not None and (cache / name).exists():
         return torch.from_numpy(np.load(cache / name).astype(np.int64))
     # The views belong to the data, not to the run, so their seed is fixed.

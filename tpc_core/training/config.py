@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from tpc_core.errors import InvalidFile
 
@@ -26,6 +26,17 @@ class Augment(_Strict):
     yaw: float = Field(default=0.0, ge=0, le=180, description="degrees about z")
     taper: float = Field(default=0.0, ge=0, lt=1, description="z-taper factor")
     twist: float = Field(default=0.0, ge=0, description="degrees of z-twist")
+    shift: float = Field(default=0.0, ge=0, description="the cloud is moved by up to this along each axis")
+    deform: float = Field(
+        default=0.0, ge=0, lt=1, description="four regions are scaled by [1-d, 1+d] and moved by up to d/2"
+    )
+    drop: float = Field(default=0.0, ge=0, lt=1, description="at most this share of points become copies")
+    mix: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="share of clouds that get a region of another cloud, and its class",
+    )
 
 
 class Consistency(_Strict):
@@ -55,7 +66,21 @@ class TrainConfig(_Strict):
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
     ema: float = Field(default=0.998, ge=0, lt=1, description="decay of the weight average per step")
     views: int = Field(default=8, ge=1, le=64, description="farthest-point samples per object to choose from")
-    hold_out: int = Field(default=10, ge=0, description="every k-th object of train is kept aside; 0: none")
+    hold_out: int = Field(default=10, ge=0, description="one object of train in k is kept aside; 0: none")
+    aside: Literal["spread", "last"] = Field(
+        default="spread",
+        description="kept aside: every k-th object, or the last of every class (neighbours resemble each other)",
+    )
+    balance: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="an object is shown as often as its class size to the power of -b",
+    )
+    teachers: list[str] = Field(
+        default_factory=list, description="checkpoints whose mean answer to the same clouds is learnt as well"
+    )
+    teaching: float = Field(default=0.5, ge=0, le=1, description="the teachers' share of the target")
     measure_every: int = Field(
         default=10, ge=1, description="epochs between measurements on the held-aside part"
     )
@@ -69,6 +94,12 @@ class TrainConfig(_Strict):
         if "kind" not in value:
             raise ValueError('say which kind: "parameter", "coordinate" or "group"')
         return value
+
+    @model_validator(mode="after")
+    def _clouds_have_one_class(self) -> TrainConfig:
+        if self.dataset == "shapenetpart" and (self.augment.mix or self.balance):
+            raise ValueError("mix and balance need one class per cloud; parts have one per point")
+        return self
 
 
 def load_config(path: str | Path) -> TrainConfig:

@@ -25,7 +25,12 @@ def export(
 ) -> Path:
     """Write NAME.safetensors and NAME.json; gives the path of the weights."""
     data = encode_weights(tensors)
-    aside = f", every {config.hold_out}th object kept aside" if config.hold_out else ""
+    aside = ""
+    if config.hold_out:
+        which = "every" if config.aside == "spread" else "the last of every class, one in"
+        aside = f", {which} {config.hold_out}" + (
+            "th object kept aside" if which == "every" else " kept aside"
+        )
     sigma = config.smoothing.get("sigma")
     card = ModelCard(
         name=config.name,

@@ -18,12 +18,12 @@ from tpc_core.models.architectures import build, task_of
 from tpc_core.models.folded import fast_path
 from tpc_core.models.store import encode_weights, load_model, load_weights
 from tpc_core.smoothing import Smoothing, TorchNoise, smoothing_from_json
-from tpc_core.training.augment import augmented
+from tpc_core.training.augment import augmented, mixed
 from tpc_core.training.clouds import Clouds, Split, split_clouds
 from tpc_core.training.config import TrainConfig
 from tpc_core.training.export import export
 from tpc_core.training.journal import Journal
-from tpc_core.training.losses import correct_share, smoothed_loss
+from tpc_core.training.losses import correct_share, smoothed_loss, taught
 from tpc_core.training.measure import measured
 from tpc_core.training.schedule import WeightAverage, learning_rate
 from tpc_core.training.state import load_state, save_state
@@ -53,6 +53,8 @@ class Run:
         self.module: nn.Module = build(config.architecture, classes=classes, **config.options)
         if config.initial is not None:
             self.module.load_state_dict(load_model(config.initial).module.state_dict())
+        self.classes = classes
+        self.teachers = [load_model(name).classifier() for name in config.teachers]
         self.optimiser = torch.optim.AdamW(_weight_groups(self.module, config.weight_decay), fused=True)
         self.average = WeightAverage(self.module, config.ema)
         self.generator = torch.Generator().manual_seed(config.seed)
@@ -91,7 +93,7 @@ class Run:
         """Show every object once, with fresh noise; gives the mean loss and share of right answers."""
         config = self.config
         self.module.train()
-        order = torch.randperm(len(clouds), generator=self.generator)
+        order = self.order(clouds)
         views = torch.randint(clouds.points.shape[1], (len(clouds),), generator=self.generator)
         # The last, smaller batch is left out: BatchNorm dislikes it, and the order is new in every epoch.
         batches = max(1, len(clouds) // config.batch)
@@ -106,14 +108,26 @@ class Run:
         self.epoch += 1
         return {"loss": float(losses.mean()), "train": 100 * float(rights.mean()), "rate": rate}
 
+    def order(self, clouds: Clouds) -> Tensor:
+        """The objects of one epoch: each once, or drawn so that rare classes come more often."""
+        if not self.config.balance:
+            return torch.randperm(len(clouds), generator=self.generator)
+        sizes = torch.bincount(clouds.targets).to(torch.float32)[clouds.targets]
+        return torch.multinomial(sizes**-self.config.balance, len(clouds), True, generator=self.generator)
+
     def _train_step(self, points: Tensor, targets: Tensor, rate: float) -> tuple[Tensor, Tensor]:
         config = self.config
         points = augmented(points, config.augment, self.generator)
+        truth = targets.flatten()
+        if config.augment.mix:
+            points, targets = mixed(points, targets, self.classes, config.augment.mix, self.generator)
         noisy = self.smoothing.perturb(
             points.repeat(config.consistency.noises, 1, 1), TorchNoise(self.generator)
         )
         logits: Tensor = self.module(noisy)
-        logits, targets = logits.flatten(0, -2), targets.flatten()
+        logits, targets = logits.flatten(0, -2), targets if config.augment.mix else truth
+        if self.teachers:
+            targets = taught(targets, self._answers(noisy), config.teaching)
         loss = smoothed_loss(logits, targets, config.consistency, config.label_smoothing)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -122,7 +136,13 @@ class Run:
         self.optimiser.step()
         self.step += 1
         self.average.update(self.module, self.step)
-        return loss.detach(), correct_share(logits.detach(), targets, config.consistency.noises)
+        return loss.detach(), correct_share(logits.detach(), truth, config.consistency.noises)
+
+    @torch.no_grad()
+    def _answers(self, noisy: Tensor) -> Tensor:
+        """The mean answer of the teachers, as shares of the classes; (R, C)."""
+        answers = torch.stack([teacher(noisy).softmax(dim=-1) for teacher in self.teachers])
+        return answers.mean(dim=0).flatten(0, -2)
 
     def shipped(self) -> nn.Module:
         """The network as its checkpoint will hold it: averaged weights, rounded to float16."""

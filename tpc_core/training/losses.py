@@ -14,10 +14,13 @@ def smoothed_loss(
 ) -> Tensor:
     """Mean cross-entropy plus lambda KL(mean || each) plus eta H(mean) (Jeong and Shin, 2020, equation 7).
 
-    logits: (m*B, C) with the m noises of the batch one after another; targets: (B,).
+    logits: (m*B, C) with the m noises of the batch one after another; targets: classes (B,), or shares of the
+    classes for every cloud (B, C) or for every noisy cloud (m*B, C).
     """
     noises = consistency.noises
-    loss = F.cross_entropy(logits, targets.repeat(noises), label_smoothing=label_smoothing)
+    if len(targets) < len(logits):
+        targets = torch.cat([targets] * noises)
+    loss = F.cross_entropy(logits, targets, label_smoothing=label_smoothing)
     if noises == 1 or (consistency.weight == 0 and consistency.entropy == 0):
         return loss
     log_p = F.log_softmax(logits, dim=1).view(noises, -1, logits.shape[1])
@@ -26,6 +29,12 @@ def smoothed_loss(
     entropy = -(mean * log_mean).sum(dim=1).mean()
     divergence = (mean * (log_mean - log_p.mean(dim=0))).sum(dim=1).mean()
     return loss + consistency.weight * divergence + consistency.entropy * entropy
+
+
+def taught(targets: Tensor, answers: Tensor, teaching: float) -> Tensor:
+    """Targets in part from teachers: (1 - t) truth + t answers; classes (B,) or shares (B, C), (m*B, C)."""
+    shares = F.one_hot(targets, answers.shape[1]).to(answers.dtype) if targets.ndim == 1 else targets
+    return (1 - teaching) * torch.cat([shares] * (len(answers) // len(shares))) + teaching * answers
 
 
 def correct_share(logits: Tensor, targets: Tensor, noises: int) -> Tensor:
