@@ -46,7 +46,7 @@ def verify(certificate: Certificate) -> Verified:
     if certificate.checksum != certificate.content_digest:
         raise InvalidCertificate("the checksum does not match: the file was changed after it was made")
     try:
-        question = _parse(certificate)
+        question = question_of(certificate)
         checks = _check_evidence(question) + _check_refutation(question)
         _check_sentence(question)
     except InvalidCertificate:
@@ -56,7 +56,8 @@ def verify(certificate: Certificate) -> Verified:
     return Verified(certificate.verdict, ("checksum", "cloud digest", *checks))
 
 
-def _parse(certificate: Certificate) -> Question:
+def question_of(certificate: Certificate) -> Question:
+    """The question that a certificate answers, parsed and checked; its evidence is not looked at yet."""
     transform = parse_transform(certificate.claim.transform)
     names = [p.name for p in transform.radii]
     if set(certificate.claim.radius) != set(names):

@@ -45,6 +45,21 @@ def _check_cell(question: Question, cell: Cell, record: CellRecord, alpha: float
     return passed
 
 
+def recorded_tree(question: Question, evidence: TreeEvidence) -> CoverTree:
+    """The tree whose cells a certificate lists; it follows from the cloud, the root region and sigma."""
+    assert isinstance(question.smoothing, CoordinateSmoothing)
+    points = question.cloud.points.double().numpy()
+    root = tuple(evidence.root_radius[p.name] for p in question.transform.radii)
+    return CoverTree(
+        region=question.transform.region(root),
+        reach=question.transform.reach(points),
+        sigma=question.smoothing.sigma,
+        cloud_norm=float(np.linalg.norm(points)),
+        start=evidence.start,
+        ranks=len(evidence.path_shares),
+    )
+
+
 def _tree(question: Question, evidence: TreeEvidence, records: dict[str, CellRecord]) -> bool:
     """Every point of the claimed region must lie in a passing cell of the tree fixed beforehand."""
     assert isinstance(question.smoothing, CoordinateSmoothing)
@@ -58,16 +73,8 @@ def _tree(question: Question, evidence: TreeEvidence, records: dict[str, CellRec
         raise InvalidCertificate("the largest region cannot exceed the tree that it was read off")
     for parameter, root in zip(question.transform.radii, root_radii, strict=True):
         parameter.checked_radius(parameter.to_edge(root) * (1 - 1e-12))
-    points = question.cloud.points.double().numpy()
     levels = PathLevels(tuple(evidence.path_shares))
-    tree = CoverTree(
-        region=question.transform.region(root_radii),
-        reach=question.transform.reach(points),
-        sigma=question.smoothing.sigma,
-        cloud_norm=float(np.linalg.norm(points)),
-        start=evidence.start,
-        ranks=len(evidence.path_shares),
-    )
+    tree = recorded_tree(question, evidence)
     if min(question.radii) > 0:
         claimed = question.transform.region(question.radii).half_widths
         if np.any(claimed > factor * tree.region.half_widths * (1 + 1e-9)):
