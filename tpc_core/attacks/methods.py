@@ -1,4 +1,4 @@
-"""Three ways to look for an attack. Each returns the parameters it likes best, most harmful first."""
+"""Four ways to look for an attack. Each returns the parameters it likes best, most harmful first."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def gradient_search(
     victim: Victim, space: Space, tries: int, rng: np.random.Generator, cancelled: Cancelled
 ) -> list[Candidate]:
     """Walk downhill on the margin from several starts, staying inside the region (projected gradient)."""
-    steps = 20
+    steps = min(20, tries)
     starts = max(1, min(8, tries // steps))
     seeds = np.concatenate([space.extremes()[: starts // 2], space.sample(starts, rng)])[:starts]
     z = 0.7 * seeds
@@ -65,7 +65,7 @@ def gradient_search(
         here = torch.from_numpy(z).requires_grad_(True)
         margins = victim.loss(here)
         if not margins.requires_grad:
-            return []  # a classifier without gradients leaves this search to the other two
+            return []  # a classifier without gradients leaves this search to the others
         (gradient,) = torch.autograd.grad(margins.sum(), here)
         slope = gradient.numpy() * widths
         length = np.linalg.norm(slope, axis=1, keepdims=True)
@@ -79,6 +79,29 @@ def gradient_search(
     return _ranked(victim, promising, "gradient", cancelled)
 
 
+def boundary_search(
+    victim: Victim, space: Space, tries: int, rng: np.random.Generator, cancelled: Cancelled
+) -> list[Candidate]:
+    """Start on the boundary, then step from the most harmful point found along the boundary, ever shorter."""
+    starts = _onto_boundary(space, space.sample(max(1, tries // 2), rng))
+    found = _ranked(victim, starts, "boundary", cancelled)
+    best = found[0] if found else None
+    for left in range(tries - len(starts), 0, -1):
+        if best is None or cancelled():
+            break
+        # The steps shorten with what is left to try, so that the last ones only polish.
+        step = _onto_boundary(space, best.z + left / tries * space.sample(1, rng))
+        candidate = Candidate(step[0], float(victim.margins(step)[0]), "boundary")
+        best = min(best, candidate, key=lambda known: known.margin)
+        found.append(candidate)
+    return sorted(found, key=lambda candidate: candidate.margin)
+
+
+def _onto_boundary(space: Space, z: Array) -> Array:
+    """Points pushed outwards until the region stops them."""
+    return space.project(4.0 * z)
+
+
 def _ranked(victim: Victim, points: Array, method: str, cancelled: Cancelled) -> list[Candidate]:
     found: list[Candidate] = []
     for start in range(0, len(points), _STEP):
@@ -90,7 +113,12 @@ def _ranked(victim: Victim, points: Array, method: str, cancelled: Cancelled) ->
 
 
 Method = Callable[[Victim, Space, int, np.random.Generator, Cancelled], list[Candidate]]
-METHODS: dict[str, Method] = {"random": random_search, "grid": grid_search, "gradient": gradient_search}
+METHODS: dict[str, Method] = {
+    "random": random_search,
+    "grid": grid_search,
+    "gradient": gradient_search,
+    "boundary": boundary_search,
+}
 
 
 def method(name: str) -> Method:

@@ -101,12 +101,17 @@ def certify_single(run: Run, prediction: Prediction, rule: Rule) -> Generator[Ev
         yield VotesCounted(None, tally.n, tally.n_a, best, run.control.samples)
         if (best > needed and not run.largest) or upper_bound(tally.n_a, tally.n, 1e-3) <= needed:
             break
-    radii = rule.largest(best, run.radii) if run.largest else None
+    radii = _largest(rule, best, run.radii) if run.largest else None
     certified = max(radii) > 0 if radii is not None else best > needed
     evidence = SingleEvidence(rule=rule.name, readings=tally.readings, lower_bound=best, needed=needed)
     ledger = stage_ledger(run.monitor, len(tally.readings), run.alpha)
     reasons = [] if certified else [_reason(run, tally, needed)]
     return Outcome("certified" if certified else "undecided", evidence, ledger, reasons, radii)
+
+
+def _largest(rule: Rule, p_a: float, radii: tuple[float, ...]) -> tuple[float, ...]:
+    """The largest radii up to where the search ends: past half a turn, "within 259 degrees" says nothing new."""
+    return tuple(min(found, end) for found, end in zip(rule.largest(p_a, radii), radii, strict=True))
 
 
 def _reason(run: Run, tally: Tally, needed: float) -> Reason:
