@@ -5,6 +5,13 @@ from __future__ import annotations
 MAX_FILE_BYTES = 256 * 2**20
 """A single mesh or cloud on disk. The largest ModelNet40 mesh is about 60 MB."""
 
+MAX_UPLOAD_BYTES = 50 * 2**20
+"""A file that a visitor of the app sends."""
+
+UPLOAD_SECONDS = 20.0
+UPLOAD_MEMORY_BYTES = 2 * 2**30
+"""What the child process that reads an upload may take."""
+
 MAX_VERTICES = 4_000_000
 MAX_FACES = 8_000_000
 """Triangles, after polygons have been cut into fans."""

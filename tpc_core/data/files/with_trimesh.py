@@ -62,6 +62,8 @@ def _read(content: bytes, file_type: str, name: str) -> Geometry:
                 io.BytesIO(content), file_type=file_type, process=False, skip_materials=True
             )
             return _merged(scene)
+        except MemoryError:
+            raise InvalidFile(f"{name} needs more memory than there is to read it") from None
         except Exception as error:  # a parser fed hostile bytes may raise anything at all
             raise InvalidFile(f"{name} is not a readable {file_type.upper()} file") from error
 

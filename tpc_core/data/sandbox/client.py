@@ -1,0 +1,158 @@
+"""The side of the app: hand a file to a child process, wait for its arrays, forgive it everything."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from tpc_core.data.files import FORMATS
+from tpc_core.data.geometry import as_trimesh
+from tpc_core.data.limits import MAX_UPLOAD_BYTES, UPLOAD_SECONDS
+from tpc_core.data.roots import REPO_ROOT
+from tpc_core.data.sandbox.frames import Deadline, receive_answer, send_parts
+from tpc_core.data.shape import Shape
+from tpc_core.errors import InvalidFile
+
+AT_ONCE = 4
+"""Files read at the same time; each may take the memory that limits.py allows it."""
+
+_START_SECONDS = 60.0
+
+
+class Sandbox:
+    """One server process, started when first needed and again after it died; it forks for every file."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns = threading.BoundedSemaphore(AT_ONCE)
+        self._server: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    def start(self) -> None:
+        """Start the server now, so that the first file need not wait for it."""
+        with self._lock:
+            self._running()
+
+    def read(self, content: bytes, name: str) -> Shape:
+        """The shape in a file, or an InvalidFile or InvalidCloud in one sentence."""
+        shown = safe_name(name)
+        ending = Path(shown).suffix
+        if ending not in FORMATS:
+            raise InvalidFile(f"{shown} cannot be read; these can: {', '.join(sorted(FORMATS))}")
+        if len(content) > MAX_UPLOAD_BYTES:
+            raise InvalidFile(f"{shown} is larger than {MAX_UPLOAD_BYTES >> 20} MB")
+        if not self._turns.acquire(timeout=UPLOAD_SECONDS):
+            raise InvalidFile("many files are being read at this moment; try again in a while")
+        try:
+            with self._child() as link:
+                deadline = Deadline(UPLOAD_SECONDS + 1)
+                send_parts(link, [shown.encode(), content], deadline)
+                geometry, ordered = receive_answer(link, shown, deadline)
+        except (EOFError, OSError) as error:  # TimeoutError is an OSError
+            raise InvalidFile(
+                f"{shown} crashed its parser, or took longer than {UPLOAD_SECONDS:g} s; it was not read"
+            ) from error
+        finally:
+            self._turns.release()
+        return Shape(name=Path(shown).stem, label=None, mesh=as_trimesh(geometry), ordered=ordered)
+
+    def stop(self) -> None:
+        """End the server; it ends by itself when this process does."""
+        with self._lock:
+            if self._control is not None:
+                self._control.close()
+            if self._server is not None:
+                self._server.wait(10)
+            self._control = self._server = None
+
+    @property
+    def server_id(self) -> int | None:
+        """The process id of the server, if it runs."""
+        return self._server.pid if self._server is not None and self._server.poll() is None else None
+
+    def _child(self) -> socket.socket:
+        """The line to a new child."""
+        ours, theirs = socket.socketpair()
+        with self._lock, theirs:
+            try:
+                socket.send_fds(self._running(), [b"+"], [theirs.fileno()])
+            except OSError:  # it died since the last file: one fresh start
+                self._forget()
+                socket.send_fds(self._running(), [b"+"], [theirs.fileno()])
+        return ours
+
+    def _running(self) -> socket.socket:
+        if self._control is not None and self._server is not None and self._server.poll() is None:
+            return self._control
+        self._forget()
+        ours, theirs = socket.socketpair()
+        # One thread: a fork of a process with threads may inherit a lock that nobody will ever open.
+        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "tpc_core.data.sandbox.server", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            cwd=REPO_ROOT,
+            env={**os.environ, **threads},
+        )
+        theirs.close()
+        ours.settimeout(_START_SECONDS)
+        try:
+            ready = ours.recv(5)
+        except OSError:
+            ready = b""
+        if ready != b"ready":
+            self._server.kill()
+            self._forget()
+            raise InvalidFile("files cannot be read here: the process that reads them does not start")
+        ours.settimeout(None)
+        self._control = ours
+        return ours
+
+    def _forget(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self._server is not None:
+            self._server.poll()
+        self._control = self._server = None
+
+
+def safe_name(name: str) -> str:
+    """The last part of a name, cut down to letters that are safe in a path, in HTML and in Markdown."""
+    last = re.split(r"[/\\\\]", name)[-1]
+    stem, dot, ending = last.rpartition(".")
+    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", stem if dot else last)[:60].strip("-") or "upload"
+    ending = re.sub(r"[^a-z0-9]+", "", ending.lower())[:8] if dot else ""
+    return f"{stem}.{ending}" if ending else stem
+
+
+_shared = Sandbox()
+
+
+@atexit.register
+def _end() -> None:
+    with suppress(Exception):
+        _shared.stop()
+
+
+def warm_up() -> None:
+    """Start the server in the background: it takes seconds to import what it needs, and a visitor notices."""
+    if _shared.server_id is None:
+        threading.Thread(target=_quietly_start, name="sandbox-start", daemon=True).start()
+
+
+def _quietly_start() -> None:
+    with suppress(InvalidFile):  # whoever sends a file is told
+        _shared.start()
+
+
+def read_untrusted(content: bytes, name: str) -> Shape:
+    """The shape in a file that anyone may have sent, read in a child process with limits."""
+    return _shared.read(content, name)

@@ -1,0 +1,108 @@
+"""The process that waits with everything imported, and forks once for each file: `python -m` this module.
+
+Forking takes milliseconds where a new interpreter takes seconds. Each fork reads one file under limits of memory
+and time, answers through a socket of its own, and ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+
+from tpc_core.data.files import read_geometry
+from tpc_core.data.geometry import ordered_points
+from tpc_core.data.limits import MAX_UPLOAD_BYTES, UPLOAD_MEMORY_BYTES, UPLOAD_SECONDS
+from tpc_core.data.sandbox.frames import answer_of, answer_of_error, receive_parts, send_parts
+from tpc_core.errors import InvalidCloud, InvalidFile
+
+GRACE = 2.0
+"""Seconds past its own limit after which a child that does not end is killed from outside."""
+
+
+def serve(control: socket.socket) -> None:
+    """Take one socket after another from the control line and give each to a child of its own."""
+    children: dict[int, float] = {}
+    # What was imported is not touched by the collector any more, so children share it instead of copying it.
+    gc.collect()
+    gc.freeze()
+    control.sendall(b"ready")
+    while True:
+        readable, _, _ = select.select([control], [], [], 0.5 if children else None)
+        _reap(children)
+        if not readable:
+            continue
+        message, handles, _, _ = socket.recv_fds(control, 1, 1)
+        if not message:
+            break  # the app is gone
+        for handle in handles:
+            link = socket.socket(fileno=handle)
+            child = os.fork()
+            if child == 0:
+                control.close()
+                _child(link)
+            children[child] = time.monotonic() + UPLOAD_SECONDS + GRACE
+            link.close()
+    for child in children:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+
+def _reap(children: dict[int, float]) -> None:
+    for child, end in list(children.items()):
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        if os.waitpid(child, os.WNOHANG)[0]:
+            del children[child]
+
+
+def _child(link: socket.socket) -> None:
+    """Read one file and answer; this process never returns from here."""
+    code = 1
+    try:
+        confine()
+        name, content = receive_parts(link, 2, MAX_UPLOAD_BYTES + 4096)
+        send_parts(link, answer(content, name.decode("utf-8", "replace")))
+        link.shutdown(socket.SHUT_RDWR)
+        code = 0
+    finally:
+        os._exit(code)  # no handlers, no buffers: nothing that belongs to the parent runs twice
+
+
+def answer(content: bytes, name: str) -> list[bytes]:
+    """The pieces of the answer: arrays, or a sentence."""
+    try:
+        geometry = read_geometry(content, name)
+        return answer_of(geometry, ordered_points(geometry)[0])
+    except (InvalidFile, InvalidCloud) as error:
+        return answer_of_error(error)
+    except MemoryError:
+        return answer_of_error(InvalidFile(f"{name} needs more memory than a file may use here"))
+    except RecursionError:
+        return answer_of_error(InvalidFile(f"{name} is nested too deeply"))
+
+
+def confine() -> None:
+    """Limits of this process: memory beyond what is mapped already, time, and no writing of files at all."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, UPLOAD_SECONDS)  # ends even a loop inside a C library
+    seconds = int(UPLOAD_SECONDS) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # elsewhere the limit is not enforced, or counts other things
+        with open("/proc/self/statm", encoding="ascii") as statistics:
+            mapped = int(statistics.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        limit = mapped + UPLOAD_MEMORY_BYTES
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the app; we end when it does
+    serve(socket.socket(fileno=int(sys.argv[1])))
