@@ -11,16 +11,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tpc_core.crew import share_out
 from tpc_core.errors import InvalidValue
-from tpc_core.smoothing import NoiseStream, Smoothing
+from tpc_core.smoothing import NoiseStream, PhiloxNoise, Smoothing
 
 Counts = NDArray[np.int64]
 
 BLOCK = 32
 """Votes per block. Every block is drawn from its own noise and classified in a pass of one fixed shape, so the
-answer to vote number i never depends on how many votes were asked for at once."""
+answer to vote number i never depends on how many votes were asked for at once.
 
-_BLOCKS_PER_PASS = {"cpu": 1, "cuda": 64}
+On a CPU a block is also what one core computes at a time: its activations stay in the cache, larger ones do not."""
+
+BLOCKS_PER_PASS = 64
+"""Blocks that go through the network together on any other device, which needs much work at once."""
 
 
 class BaseClassifier(Protocol):
@@ -41,7 +45,10 @@ class BaseClassifier(Protocol):
     def smoothing(self) -> Smoothing: ...
 
     def classifier(self, device: torch.device | str = "cpu") -> Callable[[Tensor], Tensor]:
-        """Logits (B, classes) of clouds (B, N, 3); (B, N, classes) for segmentation."""
+        """Logits (B, classes) of clouds (B, N, 3); (B, N, classes) for segmentation.
+
+        On the CPU it is called from several threads at once.
+        """
         ...
 
 
@@ -69,58 +76,82 @@ class Voter:
         self.per_point = base.task == "segmentation"
         self.evaluations = 0
         self._classifier = base.classifier(device)
-        self._blocks_per_pass = _BLOCKS_PER_PASS.get(device.type, 1)
 
     def count(self, points: Tensor, stream: str, start: int, stop: int) -> Counts:
         """The votes (classes,), or (N, classes) for segmentation, of samples [start, stop) of a stream."""
         return self.count_many([Ballot(points, stream, start, stop)])[0]
 
-    @torch.inference_mode()
     def count_many(self, ballots: Sequence[Ballot]) -> list[Counts]:
-        """The votes of several ballots; their blocks share forward passes where the device gains by it."""
+        """The votes of several ballots, whose clouds have the same number of points.
+
+        Their blocks share the cores of a CPU, or the passes of another device.
+        """
+        blocks = [block for which, ballot in enumerate(ballots) for block in _blocks(which, ballot)]
+        self.evaluations += BLOCK * len(blocks)
         rows = ballots[0].points.shape[0] if ballots else 0
-        shape = (len(ballots), rows, self.num_classes) if self.per_point else (len(ballots), self.num_classes)
-        totals = torch.zeros(shape, dtype=torch.int64, device=self.device)
-        for group in _chunks(self._blocks(ballots), self._blocks_per_pass):
-            shaken = [self._shake(ballots[which], index) for which, index in group]
-            # A short last pass is filled up: kernels may round differently for another shape.
-            missing = self._blocks_per_pass - len(shaken)
-            answers = self._classifier(torch.cat(shaken + shaken[-1:] * missing)).argmax(dim=-1)
-            self.evaluations += BLOCK * len(group)
-            for (which, index), answer in zip(group, answers.split(BLOCK), strict=False):
-                ballot = ballots[which]
-                first, last = max(ballot.start - index * BLOCK, 0), min(ballot.stop - index * BLOCK, BLOCK)
-                totals[which] += self._tally(answer[first:last])
-        return list(totals.cpu().numpy())
+        shape = (rows, self.num_classes) if self.per_point else (self.num_classes,)
+        totals = np.zeros((len(ballots), *shape), dtype=np.int64)
+        if self.device.type == "cpu":
+            votes = share_out(lambda block: self._count_block(ballots[block.which], block), blocks)
+            for block, counts in zip(blocks, votes, strict=True):
+                totals[block.which] += counts
+        elif blocks:
+            totals += self._count_on_device(ballots, blocks).cpu().numpy()
+        return list(totals)
 
-    def _blocks(self, ballots: Sequence[Ballot]) -> Iterator[tuple[int, int]]:
-        for which, ballot in enumerate(ballots):
-            if not 0 <= ballot.start <= ballot.stop:
-                raise InvalidValue(f"cannot draw votes [{ballot.start}, {ballot.stop})")
-            if ballot.start < ballot.stop:
-                for index in range(ballot.start // BLOCK, (ballot.stop - 1) // BLOCK + 1):
-                    yield which, index
+    @torch.inference_mode()
+    def _count_block(self, ballot: Ballot, block: _Block) -> Counts:
+        """One block on one core."""
+        points = ballot.points.float()
+        noise = NoiseStream(self.seed, ballot.stream).block(block.index)
+        shaken = self.smoothing.perturb(points.expand(BLOCK, *points.shape), noise)
+        answers = self._classifier(shaken).argmax(dim=-1)[block.first : block.last].numpy()
+        if not self.per_point:
+            return np.bincount(answers, minlength=self.num_classes)
+        by_point: Counts = (answers[..., None] == np.arange(self.num_classes)).sum(axis=0)
+        return by_point
 
-    def _shake(self, ballot: Ballot, index: int) -> Tensor:
-        noise = NoiseStream(self.seed, ballot.stream, self.device).block(index)
-        points = ballot.points.to(self.device, torch.float32)
-        return self.smoothing.perturb(points.expand(BLOCK, *points.shape), noise)
+    @torch.inference_mode()
+    def _count_on_device(self, ballots: Sequence[Ballot], blocks: Sequence[_Block]) -> Tensor:
+        """All blocks, pass by pass. What the passes need is sent before the first one, and nothing is read back."""
+        streams = [NoiseStream(self.seed, ballot.stream).words() for ballot in ballots]
+        plan = torch.tensor([(b.which, b.index, b.first, b.last, *streams[b.which]) for b in blocks])
+        # A short last pass is filled up with blocks that count no vote: another shape may round differently.
+        plan = torch.cat([plan, plan[-1:].repeat(-len(plan) % BLOCKS_PER_PASS, 1)])
+        plan[len(blocks) :, 2:4] = 0
+        plan = plan.to(self.device)
+        clouds = torch.stack([ballot.points for ballot in ballots]).to(self.device, torch.float32)
+        columns = clouds.shape[1] if self.per_point else 1
+        totals = torch.zeros(len(ballots) * self.num_classes, columns, dtype=torch.int64, device=self.device)
+        place = torch.arange(BLOCK, device=self.device)
+        for part in plan.split(BLOCKS_PER_PASS):
+            which, index, first, last = (part[:, column] for column in range(4))
+            noise = PhiloxNoise(part[:, 4:], index)
+            shaken = self.smoothing.perturb(clouds[which].repeat_interleave(BLOCK, dim=0), noise)
+            answers = self._classifier(shaken).argmax(dim=-1).view(len(which) * BLOCK, -1)
+            counted = (place >= first[:, None]) & (place < last[:, None])
+            slot = (which * self.num_classes).repeat_interleave(BLOCK)[:, None] + answers
+            totals.scatter_add_(0, slot, counted.view(-1, 1).expand_as(slot).long())
+        totals = totals.view(len(ballots), self.num_classes, -1)
+        return totals.transpose(1, 2) if self.per_point else totals[..., 0]
 
-    def _tally(self, answers: Tensor) -> Tensor:
-        if self.per_point:
-            return torch.nn.functional.one_hot(answers, self.num_classes).sum(dim=0)
-        return torch.bincount(answers, minlength=self.num_classes)
+
+@dataclass(frozen=True)
+class _Block:
+    """Votes [first, last) of block number `index`, for the ballot number `which`."""
+
+    which: int
+    index: int
+    first: int
+    last: int
 
 
-def _chunks(items: Iterator[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
-    group: list[tuple[int, int]] = []
-    for item in items:
-        group.append(item)
-        if len(group) == size:
-            yield group
-            group = []
-    if group:
-        yield group
+def _blocks(which: int, ballot: Ballot) -> Iterator[_Block]:
+    if not 0 <= ballot.start <= ballot.stop:
+        raise InvalidValue(f"cannot draw votes [{ballot.start}, {ballot.stop})")
+    for index in range(ballot.start // BLOCK, -(-ballot.stop // BLOCK) if ballot.start < ballot.stop else 0):
+        first, last = max(ballot.start - index * BLOCK, 0), min(ballot.stop - index * BLOCK, BLOCK)
+        yield _Block(which, index, first, last)
 
 
 def resolve_device(name: str = "auto") -> torch.device:

@@ -18,11 +18,25 @@ from tpc_core.models.pointnet import PointNet, TNet, apply_matrix
 from tpc_core.models.pooled import PooledLayer
 from tpc_core.models.segmentation import PointNetSegmentation
 
-BLOCK_ROWS = 4096
-"""Points that go through the narrow layers together: their 128-wide rows stay in the second-level cache."""
 
-WIDE_ROWS = 512
-"""Points that go through the 1,024-wide layer together, so that its output never leaves the cache."""
+@dataclass(frozen=True)
+class Pieces:
+    """How many points go through the layers together.
+
+    On a CPU they are few, so that what a layer writes is still in the cache when the next one reads it, and the
+    1,024-wide activation never travels through memory. Other devices need much work at once.
+    """
+
+    rows: int
+    """Through the narrow layers."""
+    wide: int
+    """Through the 1,024-wide one."""
+
+
+def pieces(device: torch.device) -> Pieces:
+    """The sizes that were fastest (`make bench`); on other devices than a CPU, what fits into 300 MB."""
+    return Pieces(4096, 512) if device.type == "cpu" else Pieces(1 << 17, 1 << 16)
+
 
 Classifier = Callable[[Tensor], Tensor]
 
@@ -74,14 +88,31 @@ class FoldedPool:
         """The max comes before bias and ReLU: both are monotone, and N times less work after it."""
         weight = self.affine.weight
         clouds = rows.shape[0] // num_points
-        step = max(1, WIDE_ROWS // num_points)
+        limit = pieces(rows.device).wide
         pooled = rows.new_empty(clouds, weight.shape[1])
+        # One buffer for all pieces: a fresh one each time would be fetched into the cache anew.
+        buffer = rows.new_empty(min(limit, rows.shape[0]), weight.shape[1])
+        step = max(1, limit // num_points)
         for start in range(0, clouds, step):
             stop = min(start + step, clouds)
-            wide = rows[start * num_points : stop * num_points] @ weight
-            torch.amax(wide.view(stop - start, num_points, -1), dim=1, out=pooled[start:stop])
+            piece = rows[start * num_points : stop * num_points]
+            if len(piece) <= limit:
+                wide = torch.mm(piece, weight, out=buffer[: len(piece)])
+                torch.amax(wide.view(stop - start, num_points, -1), dim=1, out=pooled[start:stop])
+            else:
+                _max_of_long(piece, weight, buffer, pooled[start])
         pooled.add_(self.affine.bias)
         return pooled.relu_() if self.relu else pooled
+
+
+def _max_of_long(rows: Tensor, weight: Tensor, buffer: Tensor, pooled: Tensor) -> None:
+    """The max of rows @ weight over the points of one cloud that is larger than the buffer: (N, K) -> (C,)."""
+    for number, piece in enumerate(rows.split(len(buffer))):
+        wide = torch.mm(piece, weight, out=buffer[: len(piece)])
+        if number == 0:
+            torch.amax(wide, dim=0, out=pooled)
+        else:
+            torch.maximum(pooled, wide.amax(dim=0), out=pooled)
 
 
 class FoldedHead:
@@ -135,8 +166,8 @@ class FoldedTrunk:
 
 
 def blocks(points: Tensor) -> Sequence[Tensor]:
-    """The batch in pieces of about BLOCK_ROWS points."""
-    return torch.split(points, max(1, BLOCK_ROWS // points.shape[1]))
+    """The batch in pieces that the device works best on."""
+    return torch.split(points, max(1, pieces(points.device).rows // points.shape[1]))
 
 
 class FoldedPointNet:

@@ -11,6 +11,7 @@ from tpc_core.smoothing.coordinate import CoordinateSmoothing
 from tpc_core.smoothing.group import GROUPS, GroupSmoothing
 from tpc_core.smoothing.noise import Noise, NoiseStream, NumpyNoise, TorchNoise
 from tpc_core.smoothing.parameter import ParameterSmoothing
+from tpc_core.smoothing.philox import PhiloxNoise
 from tpc_core.transforms import parse_transform
 
 
@@ -56,6 +57,7 @@ __all__ = [
     "NoiseStream",
     "NumpyNoise",
     "ParameterSmoothing",
+    "PhiloxNoise",
     "Smoothing",
     "TorchNoise",
     "smoothing_from_json",

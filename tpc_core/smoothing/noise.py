@@ -54,21 +54,23 @@ class NoiseStream:
     """An endless supply of independent blocks of noise, addressed by number.
 
     Philox is counter-based: the stream's name is the key, the block's number the counter, so two blocks
-    never share a number. (Seeding torch's CPU generator per block would not do: it keeps 32 bits of the seed.)
+    never share a number. On the CPU numpy draws it; elsewhere `PhiloxNoise` does, for many blocks at once.
+    (Seeding torch's CPU generator per block would not do: it keeps 32 bits of the seed.)
     """
 
     seed: int
     name: str
-    device: torch.device = torch.device("cpu")
 
     def block(self, index: int) -> Noise:
-        """The noise of block `index`; asking twice gives the same numbers."""
-        digest = hashlib.sha256(f"tpc-noise|{self.seed}|{self.name}".encode()).digest()
-        if self.device.type == "cpu":
-            key = np.frombuffer(digest[:16], dtype="<u8").astype(np.uint64)
-            counter = np.array([0, 0, 0, index], dtype=np.uint64)
-            return NumpyNoise(np.random.Generator(np.random.Philox(key=key, counter=counter)))
-        named = hashlib.sha256(digest + index.to_bytes(8, "little")).digest()
-        generator = torch.Generator(self.device)
-        generator.manual_seed(int.from_bytes(named[:8], "little") >> 1)
-        return TorchNoise(generator)
+        """The noise of block `index` on the CPU; asking twice gives the same numbers."""
+        key = np.frombuffer(self._digest()[:16], dtype="<u8").astype(np.uint64)
+        counter = np.array([0, 0, 0, index], dtype=np.uint64)
+        return NumpyNoise(np.random.Generator(np.random.Philox(key=key, counter=counter)))
+
+    def words(self) -> tuple[int, int]:
+        """The stream's key as `PhiloxNoise` takes it: two words of 32 bits."""
+        digest = self._digest()
+        return int.from_bytes(digest[16:20], "little"), int.from_bytes(digest[20:24], "little")
+
+    def _digest(self) -> bytes:
+        return hashlib.sha256(f"tpc-noise|{self.seed}|{self.name}".encode()).digest()

@@ -49,8 +49,12 @@ class ParameterSmoothing(Smoothing):
         return self.sigmas * self.transform.dim
 
     def perturb(self, points: Tensor, noise: Noise) -> Tensor:
-        scale = torch.tensor(self.scale, dtype=points.dtype, device=points.device)
-        return self.transform.apply(points, noise.normal(points.shape[0], len(self.scale)).to(points) * scale)
+        draws = noise.normal(points.shape[0], len(self.scale)).to(points)
+        # Column by column: a tensor of sigmas would have to be sent to the device, which waits for it.
+        z = torch.stack(
+            [sigma * column for sigma, column in zip(self.scale, draws.unbind(1), strict=True)], dim=1
+        )
+        return self.transform.apply(points, z)
 
     def to_json(self) -> dict[str, Any]:
         pairs = zip(self.transform.radii, self.sigmas, strict=True)

@@ -68,7 +68,7 @@ class Linear(Transform):
 
 
 def _matrix(z: Tensor) -> Tensor:
-    return torch.eye(3).to(z) + z.reshape(*z.shape[:-1], 3, 3)
+    return torch.eye(3, dtype=z.dtype, device=z.device) + z.reshape(*z.shape[:-1], 3, 3)
 
 
 TRANSFORMS = (Linear(),)

@@ -1,0 +1,91 @@
+"""Votes per second, end to end, against the plain implementation and against the machine's sgemm rate."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import torch
+from torch import nn
+
+from benchmarks.networks import compare_networks
+from benchmarks.plain import plain_network, plain_votes
+from benchmarks.timing import Contestant, rates, sgemm
+from tpc_core import CoordinateSmoothing, Model, ParameterSmoothing, load_model, load_object
+from tpc_core.models.pointnet import PointNet
+from tpc_core.smoothing import Smoothing
+from tpc_core.transforms import Rotation
+from tpc_core.votes import Voter
+
+MODEL, OBJECT = "pointnet64-noise", "gallery:airplane-1"
+SIZES = {64: 4096, 1024: 320}
+"""Points of the cloud, and votes of one measurement."""
+
+PLAIN = {64: (1000, 1000), 1024: (100, 100)}
+"""Votes and batch of the plain implementation: what research code takes."""
+
+SMOOTHINGS: dict[str, Smoothing] = {
+    "z-rotation": ParameterSmoothing(Rotation("z"), (math.radians(30),)),
+    "coordinate noise": CoordinateSmoothing(0.08),
+}
+TARGET_FLOOR, TARGET_PLAIN = 0.70, 5.0
+
+
+def flops(module: nn.Module, points: int) -> float:
+    """Multiplications and additions of one forward pass; layers before the pool work on every point."""
+    assert isinstance(module, PointNet)
+    per_point = [layer.linear for layer in [*module.points, module.pool]]
+    once = [*(layer.linear for layer in module.head.hidden), module.head.output]
+    return 2.0 * (points * sum(m.weight.numel() for m in per_point) + sum(m.weight.numel() for m in once))
+
+
+def measure(*, full: bool) -> list[str]:
+    """The table of votes per second, and the comparison of ways to run the network."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = [1] if cores == 1 else [1, cores]
+    model = load_model(MODEL)
+    lines = [
+        "## Votes per second",
+        "",
+        f"The PointNet of the paper (`{MODEL}`) on `{OBJECT}`, end to end: noise, transform, network, count, as "
+        "`certify` does it. The floor is this machine's rate for a float32 product of two 2,048 x 2,048 matrices, "
+        "taken in turns with the votes, divided by the network's FLOPs: no float32 program can be faster. *Plain* is "
+        "Conv1d and BatchNorm modules with transforms in a Python loop (`benchmarks/plain.py`), on the same threads.",
+        "",
+        f"Targets: at least {TARGET_FLOOR:.0%} of the floor, at least {TARGET_PLAIN:g}x plain.",
+        "",
+        "| points | smoothing | threads | votes/s | floor | of the floor | plain | times plain |",
+        "|---:|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for points in SIZES:
+        for name, smoothing in SMOOTHINGS.items():
+            lines += _rows(model, smoothing, name, points, threads)
+    return [*lines, "", *compare_networks(model, flops, full=full)]
+
+
+def _rows(model: Model, smoothing: Smoothing, name: str, points: int, threads: list[int]) -> list[str]:
+    cloud = load_object(OBJECT, points=points)
+    voter = Voter(model, smoothing, seed=0, device=torch.device("cpu"))
+    network, (plain_count, batch) = plain_network(model), PLAIN[points]
+    array = cloud.points.numpy()
+    contestants: dict[str, Contestant] = {}
+    for n in threads:
+        votes = SIZES[points] * n
+        contestants[f"sgemm {n}"] = sgemm(n)
+        contestants[f"votes {n}"] = Contestant(
+            lambda votes=votes: voter.count(cloud.points, "bench", 0, votes), votes, n
+        )
+        contestants[f"plain {n}"] = Contestant(
+            lambda: plain_votes(network, smoothing, array, plain_count, batch), plain_count, n
+        )
+    found = rates(contestants, rounds=4)
+    rows = []
+    for n in threads:
+        ours, plain = found[f"votes {n}"], found[f"plain {n}"]
+        floor = found[f"sgemm {n}"] / flops(model.module, points)
+        rows.append(
+            f"| {points:,} | {name} | {n} | {ours:,.0f} | {floor:,.0f} | {ours / floor:.0%} | {plain:,.0f} "
+            f"| {ours / plain:.1f}x |"
+        )
+        print(rows[-1], flush=True)
+    return rows

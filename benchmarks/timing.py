@@ -1,0 +1,45 @@
+"""Clocks: rates of several contestants, measured in turns so that a disturbance hits them all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+
+SGEMM_SIZE = 2048
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Something that does `amount` units of work when called, with this many torch threads."""
+
+    work: Callable[[], object]
+    amount: float
+    threads: int
+
+
+def rates(contestants: Mapping[str, Contestant], rounds: int) -> dict[str, float]:
+    """The best rate of each over several rounds, after one to warm up: units per second."""
+    before = torch.get_num_threads()
+    best = dict.fromkeys(contestants, 0.0)
+    try:
+        for number in range(rounds + 1):
+            for name, contestant in contestants.items():
+                torch.set_num_threads(contestant.threads)
+                start = time.perf_counter()
+                contestant.work()
+                rate = contestant.amount / (time.perf_counter() - start)
+                if number:
+                    best[name] = max(best[name], rate)
+    finally:
+        torch.set_num_threads(before)
+    return best
+
+
+def sgemm(threads: int) -> Contestant:
+    """A large float32 matrix product: what the machine can do at best, in FLOP per second."""
+    left, right = torch.randn(2, SGEMM_SIZE, SGEMM_SIZE).unbind()
+    out = torch.empty(SGEMM_SIZE, SGEMM_SIZE)
+    return Contestant(lambda: torch.mm(left, right, out=out), 2.0 * SGEMM_SIZE**3, threads)
