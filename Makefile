@@ -1,40 +1,55 @@
-# Every target does its own set-up in .venv. Tests that drive a browser, and Open3D, need system packages:
-# scripts/system-packages.sh installs them where it may, and says what is missing where it may not.
-PYTHON ?= python3
+# Every target does its own set-up in .venv: `make app` and `make test` are all that a new machine needs.
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The first Python on the path that is new enough; PYTHON=/path/to/python3 chooses another.
+NEW_ENOUGH = import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
+	$(shell $(name) -c '$(NEW_ENOUGH)' 2>/dev/null && echo $(name))))
+# Test processes side by side; browser tests run alone, since a page drawn in software takes a core and more.
+WORKERS ?= 2
 # One compute thread per process unless told otherwise: two torch processes on two cores must not fight.
 export GOMP_SPINCOUNT ?= 0
 
-.PHONY: setup setup-dev app test test-browser lint bench soundness gallery clean
+.PHONY: setup setup-dev app test test-browser lint bench soundness gallery lock licences audit clean
 
 setup: .venv/.app
 setup-dev: .venv/.dev
 
 .venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "TPC Explorer needs Python 3.11 or newer; none is on the path."; exit 1; }
+	@$(PYTHON) -c "import ensurepip, venv" 2>/dev/null || { \
+		echo "Python's venv module is missing. On Debian or Ubuntu: sudo apt-get install -y python3-venv"; exit 1; }
 	$(PYTHON) -m venv .venv
 
-.venv/.app: requirements.txt pyproject.toml | .venv/bin/python
-	$(BIN)/pip install -q --disable-pip-version-check -r requirements.txt
-	$(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
+# The lock has every package with its hashes, but for PyTorch, which the second line brings at its exact version
+# (pyproject.toml says why). Nothing but hashed packages builds ours: no isolation, no dependency outside the lock.
+.venv/.app: requirements.lock pyproject.toml | .venv/bin/python
+	@echo "Setting up .venv; this happens once and takes a few minutes."
+	$(PIP) install -q --require-hashes -r requirements.lock
+	$(PIP) install -q --no-build-isolation -e .
 	touch $@
 
-.venv/.dev: requirements-dev.txt .venv/.app
-	$(BIN)/pip install -q --disable-pip-version-check -r requirements-dev.txt
+.venv/.dev: requirements-dev.lock .venv/.app
+	$(PIP) install -q --require-hashes -r requirements-dev.lock
 	touch $@
 
 app: .venv/.app
-	$(BIN)/streamlit run app/main.py
+	@$(BIN)/python -m app.system
+	$(BIN)/python -m streamlit run app/main.py
 
 lint: .venv/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+# A server that a test starts must not open a window on the desktop of whoever runs it.
+test test-browser bench: export STREAMLIT_SERVER_HEADLESS = true
 
 test: .venv/.dev lint
-	$(BIN)/python -m pytest -m "not browser"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not browser" -n $(WORKERS) --dist worksteal --cov
 
 test-browser: .venv/.dev
-	sh scripts/system-packages.sh
+	$(BIN)/python -m app.system --browser --install
 	$(BIN)/python -m pytest -m browser
 
 bench: .venv/.dev
@@ -46,5 +61,15 @@ soundness: .venv/.dev
 gallery: .venv/.app
 	$(BIN)/tpc data gallery build
 
+lock: .venv/.dev
+	$(BIN)/uv pip compile -q pyproject.toml --extra app -o requirements.lock
+	$(BIN)/uv pip compile -q --group dev -c requirements.lock -o requirements-dev.lock
+
+licences: .venv/.dev
+	$(BIN)/python scripts/licences.py
+
+audit: .venv/.dev
+	$(BIN)/uv tool run pip-audit@2.10.1 --strict --disable-pip --require-hashes -r requirements.lock -r requirements-dev.lock
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .coverage

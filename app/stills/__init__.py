@@ -9,18 +9,20 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.system import LIBRARIES, install_command, missing_libraries
 from tpc_core.errors import TpcError
 
 TIMEOUT = 90.0
+INSTEAD = "The interactive view has it all."
 ADVICE = (
-    "Open3D cannot render here; the interactive view has it all. For shaded stills: "
-    "pip install open3d-cpu==0.19.0 and apt-get install libx11-6 libgomp1 libgl1 libegl1."
+    f"Open3D could not render here. {INSTEAD} What it builds on: {install_command([*LIBRARIES.values()])}."
 )
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,6 +70,8 @@ class Renderer:
 
     def render(self, still: Still) -> bytes:
         """The still as PNG, or CannotRender."""
+        if reason := obstacle():
+            raise CannotRender(reason)
         with self._lock:
             worker = self._ensure()
             watchdog = threading.Timer(self.timeout, worker.kill)
@@ -109,6 +113,15 @@ class Renderer:
             self._worker.kill()
             self._worker.wait()
             self._worker = None
+
+
+def obstacle() -> str | None:
+    """Why Open3D cannot render here, as far as that is known before it is tried; None where nothing is in its way."""
+    if find_spec("open3d") is None:
+        return f"Shaded stills need Open3D, which is made for Python 3.11 and 3.12 on x86-64 and macOS. {INSTEAD}"
+    if packages := missing_libraries():
+        return f"Shaded stills need system libraries. On Debian or Ubuntu: {install_command(packages)}. {INSTEAD}"
+    return None
 
 
 def send(stream: IO[bytes], content: bytes) -> None:

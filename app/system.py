@@ -1,0 +1,77 @@
+"""What the operating system must bring: looked for before it is needed, and named with the command that installs it.
+
+`python -m app.system` says what is missing; with `--install`, root on Debian or Ubuntu gets it installed.
+Only the standard library is imported, so that this runs before anything else is set up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+
+LIBRARIES: Mapping[str, str] = {
+    "libX11.so.6": "libx11-6",
+    "libgomp.so.1": "libgomp1",
+    "libGL.so.1": "libgl1",
+    "libEGL.so.1": "libegl1",
+}
+"""What Open3D links to and its wheel does not bring, with Debian's package of each."""
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def missing_libraries(libraries: Mapping[str, str] = LIBRARIES) -> list[str]:
+    """The packages of the shared libraries that cannot be loaded; only Linux leaves them to its packages."""
+    return [package for name, package in libraries.items() if sys.platform == "linux" and not _loads(name)]
+
+
+def missing_browser() -> list[str]:
+    """The package of a browser for the tests that drive one, where there is none."""
+    return [] if any(shutil.which(name) for name in BROWSERS) else ["chromium"]
+
+
+def install_command(packages: list[str]) -> str:
+    """The one command that installs them."""
+    return f"sudo apt-get install -y --no-install-recommends {' '.join(packages)}"
+
+
+def _loads(name: str) -> bool:
+    # The dynamic loader itself is asked: `ldconfig -p` is not on an ordinary user's path, and knows less.
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m app.system", description=__doc__)
+    parser.add_argument(
+        "--browser", action="store_true", help="also look for a browser, which the tests drive"
+    )
+    parser.add_argument(
+        "--install", action="store_true", help="install what is missing, where that is allowed"
+    )
+    asked = parser.parse_args()
+    packages = missing_libraries() + (missing_browser() if asked.browser else [])
+    if not packages:
+        return
+    if asked.install and os.geteuid() == 0 and shutil.which("apt-get"):
+        print("installing", *packages, flush=True)
+        quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
+        subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+        installing = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
+        if subprocess.run(installing, check=False, **quiet).returncode == 0:
+            return
+    what = "Shaded stills and browser tests" if asked.browser else "Shaded stills"
+    print(f"{what} need {' '.join(packages)}. On Debian or Ubuntu: {install_command(packages)}")
+    print("Everything else works without.")
+
+
+if __name__ == "__main__":
+    main()
