@@ -14,7 +14,7 @@ import streamlit as st  # noqa: E402
 from app.assets import prepare_static  # noqa: E402
 from app.look import style  # noqa: E402
 from app.settings import keep_settings  # noqa: E402
-from app.views import certify, explore  # noqa: E402
+from app.views import certify, debug, explore, lessons  # noqa: E402
 from app.visitors import visitor  # noqa: E402
 
 st.cache_resource(show_spinner=False)(prepare_static)()
@@ -25,6 +25,8 @@ pages = {
         explore.page, title="Explore", icon=":material/3d_rotation:", url_path="explore", default=True
     ),
     "certify": st.Page(certify.page, title="Certify", icon=":material/verified:", url_path="certify"),
+    "debug": st.Page(debug.page, title="Debug", icon=":material/troubleshoot:", url_path="debug"),
+    "lessons": st.Page(lessons.page, title="Lessons", icon=":material/school:", url_path="lessons"),
 }
 st.session_state["pages"] = pages
 st.session_state["visitor"] = visitor()

@@ -1,0 +1,96 @@
+"""Lesson 6: the ball of rotation vectors with its cells, and the votes as an object turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.figures.arrays import packed, xyz
+from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
+from tpc_core.teaching import AngleStudy
+
+Array = NDArray[np.float64]
+
+
+def ball_figure(
+    centres: Array,
+    radius: float,
+    vector: Array,
+    colours: Mapping[str, str],
+    theme: Theme,
+    limit: float = 100.0,
+) -> Figure:
+    """Centres (M, 3) of cells in the ball of rotation vectors, and one rotation in it; all in degrees."""
+    inside = float(np.linalg.norm(vector)) <= radius
+    cells: Figure = {
+        "type": "scatter3d", "mode": "markers", "name": "tested rotations", **xyz(centres), "hoverinfo": "skip",
+        "marker": {"size": 2.6, "color": colours["radius"], "opacity": 0.55},
+    }  # fmt: skip
+    arrow: Figure = {
+        "type": "scatter3d", "mode": "lines+markers", "name": "the attack", "hoverinfo": "skip",
+        **xyz(np.stack([np.zeros(3), vector])), "line": {"color": colours["attack"], "width": 6},
+        "marker": {"size": [2, 9], "color": colours["attack"], "symbol": ["circle", "circle" if inside else "x"]},
+    }  # fmt: skip
+    layout = base_layout(theme, margin={"l": 0, "r": 0, "t": 0, "b": 0})
+    quiet = {
+        "range": [-limit, limit], "autorange": False, "showbackground": False, "gridcolor": theme.grid,
+        "zerolinecolor": theme.grid, "showspikes": False, "nticks": 5, "tickfont": {"size": 10, "color": theme.muted},
+    }  # fmt: skip
+    layout["scene"] = {
+        **{
+            f"{name}axis": {
+                **quiet,
+                "title": {"text": f"about {name} (°)", "font": {"size": 11, "color": theme.muted}},
+            }
+            for name in "xyz"
+        },
+        "aspectmode": "cube",
+        "camera": {"eye": {"x": 1.3, "y": -1.5, "z": 0.8}, "up": {"x": 0, "y": 0, "z": 1}},
+        "uirevision": "keep",
+    }
+    return {"data": [cells, arrow], "layout": layout}
+
+
+def turning_figure(
+    noise: AngleStudy, group: AngleStudy, at: float, radius: float, colours: Mapping[str, str], theme: Theme
+) -> Figure:
+    """Votes for the true class as the object turns: noise on the points forgets it, uniform turns do not."""
+    traces: list[Figure] = []
+    for study, name, colour in (
+        (group, "uniform turns", colours["p"]),
+        (noise, "noise on the points", OKABE_ITO[1]),
+    ):
+        # Two standard errors of a share near one half: what chance alone explains.
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines+markers", "name": name, "x": packed(np.degrees(study.angles), "f8"),
+                "y": packed(study.shares, "f8"), "line": {"color": colour, "width": 3}, "marker": {"size": 7},
+                "error_y": {
+                    "type": "constant", "value": float(1 / np.sqrt(study.votes)), "color": colour, "thickness": 1,
+                    "width": 3,
+                },
+                "hovertemplate": "%{x:.0f}°: %{y:.0%} of the votes<extra>" + name + "</extra>",
+            }
+        )  # fmt: skip
+    layout = base_layout(theme, showlegend=True, hovermode="closest")
+    layout["margin"] = {"l": 52, "r": 14, "t": 30, "b": 40}
+    layout["legend"] = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}}
+    layout["xaxis"] = axis(
+        theme, "angle of the rotation (°)", range=[-3, 183], tickvals=list(range(0, 181, 30)), fixedrange=True
+    )
+    layout["yaxis"] = axis(
+        theme, "votes for the class", range=[-0.04, 1.16], tickformat=".0%", tickvals=[0, 0.5, 1]
+    )
+    layout["shapes"] = [
+        {
+            "type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1,
+            "line": {"color": colours["attack"], "width": 2.5},
+        },
+        {
+            "type": "rect", "x0": 0, "x1": radius, "yref": "paper", "y0": 0, "y1": 1, "layer": "below",
+            "fillcolor": colours["radius"], "opacity": 0.12, "line": {"width": 0},
+        },
+    ]  # fmt: skip
+    return {"data": traces, "layout": layout}

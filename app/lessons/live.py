@@ -1,0 +1,144 @@
+"""The experiments of the lessons on the shipped models and gallery objects, each done once and remembered."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+import torch
+from numpy.typing import NDArray
+
+from app import cache
+from tpc_core import Cloud, CoordinateSmoothing, ParameterSmoothing, parse_transform
+from tpc_core.covers import CoverTree
+from tpc_core.teaching import (
+    AngleStudy,
+    Ballots,
+    LessonCell,
+    Line,
+    PeekingStudy,
+    Repeated,
+    answers_along,
+    cast_ballots,
+    coupled_votes,
+    pole_share,
+    repeat_experiment,
+    share_by_angle,
+    study_peeking,
+    taper_cells,
+    tested_cells,
+)
+from tpc_core.transforms import GeneralRotation
+from tpc_core.votes import Voter
+
+POINTS = 64
+NOISE_MODEL = "pointnet64-noise"
+GROUP_MODEL = "pointnet64-so3-group"
+TWIST = parse_transform("z-twist")
+LINE_REACH, LINE_PLACES = 660.0, 881
+"""Degrees, and places: every 1.5 degrees, past all angles that a lesson averages over."""
+CELL_VOTES, CELL_ALPHA = 512, 0.001
+TURN_VOTES, TURN_PLACES = 64, 13
+
+
+def cloud(spec: str) -> Cloud:
+    """A gallery object as the models see it."""
+    return cache.shape(spec).cloud(POINTS)
+
+
+def target(model: str, spec: str) -> int:
+    """The number of the object's true class in a model's list."""
+    return list(cache.model(model).classes).index(str(cache.shape(spec).label))
+
+
+def class_name(model: str, index: int) -> str:
+    """A class as a person reads it."""
+    return str(cache.model(model).classes[index]).replace("_", " ")
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def line(model: str, spec: str) -> Line:
+    """The base classifier's answers at all twists."""
+    return answers_along(
+        cache.classifier(model), TWIST, cloud(spec).points, math.radians(LINE_REACH), LINE_PLACES
+    )
+
+
+@torch.inference_mode()
+def answer(model: str, points: torch.Tensor) -> int:
+    """What the base classifier says of one cloud."""
+    return int(cache.classifier(model)(points[None]).argmax(dim=-1)[0])
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def ballots(model: str, spec: str, twist: float, sigma: float, votes: int) -> Ballots:
+    """Votes on the object twisted by `twist`, smoothed by random twists of `sigma`; both in degrees."""
+    smoothing = ParameterSmoothing(TWIST, (math.radians(sigma),))
+    points = TWIST.apply(cloud(spec).points.double(), TWIST.from_edge([twist])).float()
+    return cast_ballots(cache.classifier(model), smoothing, points, votes)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def repeated(p: float, votes: int, alpha: float, runs: int) -> Repeated:
+    """Experiments with a known truth."""
+    return repeat_experiment(p, votes, alpha, runs, seed=0)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def peeking(p: float, votes: int, looks: int, alpha: float) -> PeekingStudy:
+    """1,000 people who look `looks` times at `votes` votes in all."""
+    return study_peeking(p, max(1, votes // looks), looks, alpha, runs=1000, seed=0)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def cells(spec: str, radius: float, count: int, exact: bool) -> list[LessonCell]:
+    """The cells of a uniform grid of tapers with their votes."""
+    model = cache.model(NOISE_MODEL)
+    voter = Voter(model, model.smoothing, seed=0, device=torch.device("cpu"))
+    grid = taper_cells(cloud(spec), radius, count, exact=exact)
+    return tested_cells(
+        voter, cloud(spec), grid, target(NOISE_MODEL, spec), noise_sigma(), CELL_VOTES, CELL_ALPHA
+    )
+
+
+def noise_sigma() -> float:
+    """The sigma that the model was trained for."""
+    smoothing = cache.model(NOISE_MODEL).smoothing
+    assert isinstance(smoothing, CoordinateSmoothing)
+    return smoothing.sigma
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def turning(model: str, spec: str, axis: tuple[float, float, float]) -> AngleStudy:
+    """The share of votes for the true class as the object turns about an axis."""
+    loaded = cache.model(model)
+    voter = Voter(loaded, loaded.smoothing, seed=0, device=torch.device("cpu"))
+    angles = np.linspace(0, math.pi, TURN_PLACES)
+    return share_by_angle(voter, cloud(spec), np.array(axis), angles, target(model, spec), TURN_VOTES)
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def coupled(spec: str, axis: tuple[float, float, float], angle: float, votes: int) -> tuple[int, int]:
+    """Votes for the true class on the object and on the turned object, by coupled uniform turns."""
+    before, after = coupled_votes(
+        cache.model(GROUP_MODEL), cloud(spec), np.array(axis), math.radians(angle), votes
+    )
+    wanted = target(GROUP_MODEL, spec)
+    return int(before[wanted]), int(after[wanted])
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def ball(spec: str, radius: float, shown: int) -> tuple[int, NDArray[np.float64]]:
+    """How many first cells the cover of all rotations within `radius` degrees has, and some of their centres."""
+    transform, points = GeneralRotation(), cloud(spec).points.double().numpy()
+    region = transform.region(transform.parse_radius(radius))
+    tree = CoverTree(region, transform.reach(points), noise_sigma(), float(np.linalg.norm(points)))
+    count, centres, _ = tree.first_cells(shown)
+    return count, centres
+
+
+@st.cache_data(show_spinner=False)
+def poles() -> tuple[float, float]:
+    """How often uniform rotations, and three uniform Euler angles, point the x axis near a pole."""
+    return pole_share("quaternion", 100_000), pole_share("euler", 100_000)

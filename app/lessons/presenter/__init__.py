@@ -1,0 +1,25 @@
+"""Previous, next and Present: by buttons and by keys, with the whole screen where the browser allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+
+_mount = st.components.v2.component(
+    "tpc_presenter",
+    html='<div class="tpc-presenter"></div>',
+    css=(_HERE / "presenter.css").read_text(),
+    js=(_HERE / "presenter.js").read_text(),
+    isolate_styles=False,
+)
+
+
+def presenter(*, first: bool, last: bool, presenting: bool, on_go: Callable[[], None]) -> Any:
+    """Show the buttons; `.go` is "previous", "next", "present" or "leave" in the rerun that a key or click caused."""
+    data = {"first": first, "last": last, "presenting": presenting}
+    return _mount(key="presenter", data=data, on_go_change=on_go)

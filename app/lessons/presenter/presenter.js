@@ -1,0 +1,54 @@
+// Previous, next, Present. One listener for keys, however often the component is drawn anew.
+
+const TYPING = "input, textarea, select, [contenteditable=true], [role=slider], [role=radio], [role=combobox]";
+const state = (window.__tpcPresenter ??= { emit: null, data: {} });
+
+function go(what) {
+  const { emit, data } = state;
+  if (!emit) return;
+  if (what === "next" && data.last) return;
+  if (what === "previous" && data.first) return;
+  if (what === "present") document.documentElement.requestFullscreen?.().catch(() => {});
+  if (what === "leave" && document.fullscreenElement) document.exitFullscreen();
+  emit("go", { what, at: Date.now() });
+}
+
+function onKey(event) {
+  if (!document.querySelector(".tpc-presenter") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = event.target instanceof Element && event.target.matches(TYPING);
+  const what = { PageDown: "next", PageUp: "previous" }[event.key]
+    ?? (typing ? null : { ArrowRight: "next", ArrowLeft: "previous", p: "present" }[event.key])
+    ?? (event.key === "Escape" && state.data.presenting ? "leave" : null);
+  if (!what) return;
+  event.preventDefault();
+  go(what === "present" && state.data.presenting ? "leave" : what);
+}
+
+if (!state.listening) {
+  state.listening = true;
+  window.addEventListener("keydown", onKey);
+  // Escape out of full screen is eaten by the browser; the event that follows says so.
+  document.addEventListener("fullscreenchange", () => {
+    if (!document.fullscreenElement && state.data.presenting) go("leave");
+  });
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  state.emit = setTriggerValue;
+  state.data = data;
+  const button = (what, label, title, disabled) => {
+    const node = document.createElement("button");
+    Object.assign(node, { type: "button", textContent: label, title, disabled });
+    node.dataset.go = what;
+    node.onclick = () => go(what);
+    return node;
+  };
+  parentElement.querySelector(".tpc-presenter").replaceChildren(
+    button("previous", "‹", "Previous lesson (left arrow or page up)", data.first),
+    button("next", "›", "Next lesson (right arrow or page down)", data.last),
+    data.presenting
+      ? button("leave", "Leave", "Back to the page (escape)", false)
+      : button("present", "Present", "Full screen, larger type (p)", false),
+  );
+}

@@ -1,0 +1,55 @@
+"""Lessons: six screens for a class, each with something to drag and one question."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import streamlit as st
+
+from app.lessons import additive, attack_by_hand, cells, confidence, rotations, voting
+from app.lessons.frame import heading, presenting
+from app.lessons.state import LESSON, choice, put
+
+LESSONS: dict[str, ModuleType] = {
+    "1": attack_by_hand,
+    "2": voting,
+    "3": confidence,
+    "4": additive,
+    "5": cells,
+    "6": rotations,
+}
+_SHORT = {
+    "1": "1 Attack",
+    "2": "2 Voting",
+    "3": "3 Confidence",
+    "4": "4 Radius",
+    "5": "5 Cells",
+    "6": "6 Rotations",
+}
+
+
+def page() -> None:
+    """The list of lessons, and the one that is open."""
+    if not presenting():
+        key = "widget_lesson"
+        if st.session_state.get(key) != choice(LESSON):
+            st.session_state[key] = choice(LESSON)
+        st.segmented_control(
+            "Lesson",
+            list(LESSONS),
+            format_func=_SHORT.__getitem__,
+            key=key,
+            required=True,
+            label_visibility="collapsed",
+            on_change=lambda: put(LESSON, st.session_state[key]),
+        )
+    now = choice(LESSON)
+    heading(LESSONS[now].TITLE)
+    with st.container(key="lesson"):
+        _lesson(now)
+
+
+@st.fragment
+def _lesson(now: str) -> None:
+    """A fragment: a slider redraws the lesson and nothing else."""
+    LESSONS[now].show()

@@ -1,0 +1,41 @@
+"""The small experiments of the lessons: the same votes, bounds and displacements, laid open step by step."""
+
+from tpc_core.teaching.cells import (
+    LessonCell,
+    exact_taper_factor,
+    paper_taper_factor,
+    taper_cells,
+    taper_gap,
+    tested_cells,
+)
+from tpc_core.teaching.line import Line, answers_along
+from tpc_core.teaching.peeking import METHODS, Method, PeekingStudy, study_peeking
+from tpc_core.teaching.repeated import Repeated, repeat_experiment
+from tpc_core.teaching.turning import AngleStudy, coupled_votes, pole_share, share_by_angle
+from tpc_core.teaching.votes import Ballots, cast_ballots
+from tpc_core.teaching.worst_case import guaranteed_share, worst_set
+
+__all__ = [
+    "METHODS",
+    "AngleStudy",
+    "Ballots",
+    "LessonCell",
+    "Line",
+    "Method",
+    "PeekingStudy",
+    "Repeated",
+    "answers_along",
+    "cast_ballots",
+    "coupled_votes",
+    "exact_taper_factor",
+    "guaranteed_share",
+    "paper_taper_factor",
+    "pole_share",
+    "repeat_experiment",
+    "share_by_angle",
+    "study_peeking",
+    "taper_cells",
+    "taper_gap",
+    "tested_cells",
+    "worst_set",
+]
