@@ -20,6 +20,7 @@ from tpc_core.certificate.schema import (
     TreeEvidence,
 )
 from tpc_core.certify.events import (
+    SHOWN_LIMIT,
     CellDecided,
     CellRefined,
     CellStarted,
@@ -121,7 +122,9 @@ def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
             attack = probes.cast(run, prediction, extra_places(tree.region, votes, run.voter.seed))
         if attack is not None:
             return _outcome(search, [], attack)
-        yield Planned(*planned_votes(tree, prices, probes.guess))
+        count, votes = planned_votes(tree, prices, probes.guess)
+        waiting = tree.frontier(SHOWN_LIMIT) if count <= SHOWN_LIMIT else None
+        yield Planned(count, votes, tuple(waiting or ()))
     search.push(tree.root(), 1.0, 1.0)
     reasons: list[Reason] = []
     while search.queue:

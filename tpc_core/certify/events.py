@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from tpc_core.certificate.schema import Certificate, Prediction
 from tpc_core.covers import Cell
 
+SHOWN_LIMIT = 2000
+"""How many waiting cells a plan names; a map of more would be a blur."""
+
 
 @dataclass(frozen=True)
 class Predicted:
@@ -22,6 +25,8 @@ class Planned:
 
     cells: int
     estimated_samples: float
+    waiting: tuple[Cell, ...] = ()
+    """The cells that wait to be tested, unless they are too many to be shown."""
 
 
 @dataclass(frozen=True)

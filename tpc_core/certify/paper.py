@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from tpc_core.certificate.schema import CellRecord, GridEvidence, Prediction, Reason
-from tpc_core.certify.events import CellDecided, CellStarted, Event, Planned, VotesCounted
+from tpc_core.certify.events import SHOWN_LIMIT, CellDecided, CellStarted, Event, Planned, VotesCounted
 from tpc_core.certify.ledger import grid_ledger
 from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
 from tpc_core.covers.paper import SAMPLES, feasible_resolution, paper_grid, tested_cloud
@@ -23,7 +23,8 @@ def certify_paper(
     resolution = grid_resolution(run, resolution)
     grid = paper_grid(run.transform, run.radii, cloud.numpy(), smoothing.sigma, resolution)
     level = run.alpha / len(grid.cells)
-    yield Planned(len(grid.cells), float(SAMPLES * len(grid.cells)))
+    waiting = tuple(grid.cells) if len(grid.cells) <= SHOWN_LIMIT else ()
+    yield Planned(len(grid.cells), float(SAMPLES * len(grid.cells)), waiting)
     records: list[CellRecord] = []
     reasons: list[Reason] = []
     passed = 0
