@@ -10,8 +10,8 @@ from app.figures.arrays import packed
 from app.figures.axes import parameter_axes
 from app.figures.theme import OKABE_ITO, SEQUENTIAL, STATES, Figure, Theme, axis, base_layout, colour_bar
 from app.jobs import Count
-from app.landscape import Landscape
 from tpc_core import Transform
+from tpc_core.landscape import Landscape
 from tpc_core.transforms import Ball, Region
 
 

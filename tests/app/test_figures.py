@@ -26,9 +26,9 @@ from app.figures.single import convergence_figure, group_figure, landscape_figur
 from app.figures.theme import DARK, LIGHT, OKABE_ITO, theme_of
 from app.figures.votes import draw_strip, vote_bars
 from app.jobs import CellView, Count
-from app.landscape import Landscape
 from tpc_core import parse_transform
 from tpc_core.covers import Cell
+from tpc_core.landscape import Landscape
 
 
 def valid(figure: dict[str, Any]) -> go.Figure:

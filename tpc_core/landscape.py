@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tpc_core import Cloud, Transform
-from tpc_core.certificate.schema import Certificate, SingleEvidence
-from tpc_core.transforms import CoordinateNoise, Linear
+from tpc_core import streams
+from tpc_core.cloud import Cloud
+from tpc_core.transforms import CoordinateNoise, Linear, Transform
 from tpc_core.votes import BLOCK, Voter
 
 PLACES = {1: 41, 2: 13}
-"""Places along each axis of the grid."""
+"""Places along each axis of the grid, by the number of parameters."""
 
 
 @dataclass(frozen=True)
 class Landscape:
-    """Shares of votes for the predicted class at grid points (M, dim); NaN where nothing was asked yet."""
+    """Shares of votes for one class at grid points (M, dim); NaN where nothing was asked yet."""
 
     grid: NDArray[np.float64]
     share: NDArray[np.float64]
@@ -28,14 +28,20 @@ class Landscape:
 
     @property
     def dim(self) -> int:
+        """The number of parameters."""
         return int(self.grid.shape[1])
 
 
-def map_wanted(certificate: Certificate, transform: Transform) -> bool:
-    """Whether this certificate has a map to draw: one probability, in one or two parameters."""
-    if not isinstance(certificate.evidence, SingleEvidence) or certificate.prediction is None:
-        return False
+def can_be_surveyed(transform: Transform) -> bool:
+    """Whether the parameters of a transform fit on a page."""
     return not isinstance(transform, CoordinateNoise | Linear) and transform.dim in PLACES
+
+
+def span(transform: Transform, radii: Sequence[float]) -> NDArray[np.float64]:
+    """Half widths (dim,) of a map around a region of these internal radii: twice as wide, and never empty."""
+    wide = [p.to_internal(p.high) / 4 for p in transform.radii]
+    widths = 2.0 * np.where(np.asarray(radii) > 0, radii, wide)
+    return np.broadcast_to(widths, (transform.dim,)).astype(np.float64)
 
 
 def survey(
@@ -43,7 +49,7 @@ def survey(
     cloud: Cloud,
     transform: Transform,
     half_widths: NDArray[np.float64],
-    classes: list[str],
+    classes: Sequence[str],
     target: int,
     go_on: Callable[[], bool],
 ) -> Iterator[Landscape]:
@@ -57,7 +63,7 @@ def survey(
         if not go_on():
             break
         points = transform.apply(cloud.points.double(), torch.from_numpy(grid[place])).float()
-        votes = voter.count(points, f"map|{place}", 0, BLOCK)
+        votes = voter.count(points, streams.diagnosis(f"map|{place}"), 0, BLOCK)
         share[place] = votes[target] / BLOCK
         winners[place] = classes[int(np.argmax(votes))]
         if step % 8 == 7:

@@ -1,0 +1,21 @@
+"""Certification runs that belong to the process: each in a thread that fills a job, which pages only read."""
+
+from app.jobs.board import FORGOTTEN_AFTER, JobBoard, TooManyJobs
+from app.jobs.job import Job
+from app.jobs.progress import Progress
+from app.jobs.views import LIVE, CellStatus, CellView, Count, JobView, Request, Status
+
+__all__ = [
+    "FORGOTTEN_AFTER",
+    "LIVE",
+    "CellStatus",
+    "CellView",
+    "Count",
+    "Job",
+    "JobBoard",
+    "JobView",
+    "Progress",
+    "Request",
+    "Status",
+    "TooManyJobs",
+]
