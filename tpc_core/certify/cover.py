@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from scipy import special
@@ -31,7 +32,7 @@ from tpc_core.certify.events import (
 from tpc_core.certify.ledger import rank_ledger
 from tpc_core.certify.probe import Probes, extra_places
 from tpc_core.certify.refute import confirm_attack
-from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
+from tpc_core.certify.run import Outcome, Run, Tally, cast_stages
 from tpc_core.covers import Cell, CoverTree, PathLevels, PriceList
 from tpc_core.smoothing import CoordinateSmoothing
 from tpc_core.statistics import upper_bound
@@ -42,6 +43,10 @@ _PLAN_LIMIT = 500
 _HOPE = 1e-4
 """A cell is given up only where even the upper bound of p_A at this level would not do: many cells are looked at,
 and one unlucky sample must not end a run."""
+
+WIDEST_WAVE = 64
+"""How many cells are tested together at most. The first goes alone, then two, then four: where a region is lost, it
+is lost early as a rule, and never much more than twice the votes needed to see it are cast."""
 
 _LARGEST_DIMENSION = 4
 """Past this, halving a cell hardly shrinks it: a region that one cell cannot hold is out of reach."""
@@ -58,6 +63,16 @@ def build_tree(run: Run) -> CoverTree:
         sigma=smoothing.sigma,
         cloud_norm=float(np.linalg.norm(points)),
     )
+
+
+@dataclass
+class _Visit:
+    """A cell under test: its share of the region, its votes, and the best bound of p_A read so far."""
+
+    cell: Cell
+    mass: float
+    tally: Tally
+    bound: float = 0.0
 
 
 @dataclass
@@ -95,6 +110,22 @@ class _Search:
         self.deepest = max(self.deepest, cell.rank)
         self.records.append(tally.record(cell, bound, state))
 
+    def take(self, width: int, guess: Callable[[Cell], float]) -> list[_Visit]:
+        """The next cells to test, at most `width` of them; wider ones are split on the way, by `guess`."""
+        wave: list[_Visit] = []
+        control = self.run.control
+        while self.queue and len(wave) < width:
+            if wave and control.cells >= (control.budget.cells or math.inf):
+                break
+            _, _, _, cell, mass = heapq.heappop(self.queue)
+            control.cells += 1
+            if cell.tested:
+                tally = Tally(cell.path, self.run.at(cell.centre), self.target, cell)
+                wave.append(_Visit(cell, mass, tally))
+            else:
+                self.split(cell, guess, mass)
+        return wave
+
     def split(self, cell: Cell, guess: Callable[[Cell], float], mass: float) -> tuple[Cell, ...]:
         """Queue the parts of a cell in its place; `guess` says what p_A is expected in each."""
         children = tuple(self.tree.children(cell))
@@ -127,25 +158,23 @@ def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
         yield Planned(count, votes, tuple(waiting or ()))
     search.push(tree.root(), 1.0, 1.0)
     reasons: list[Reason] = []
+    width = 1
     while search.queue:
         stopped = run.control.stop_reason()
         if stopped is not None:
             reasons.append(stopped)
             break
-        _, _, _, cell, mass = heapq.heappop(search.queue)
-        run.control.cells += 1
-        if not cell.tested:
-            search.split(cell, lambda child: probes.guess(child.centre), mass)
-            continue
-        verdict = yield from _examine(search, cell, mass)
-        if isinstance(verdict, Reason):
+        wave = search.take(width, lambda child: probes.guess(child.centre))
+        failures = yield from _examine(search, wave)
+        for cell, reason in failures:
             search.failed_at = min(search.failed_at, search.distance(cell))
             if not reasons:
-                reasons.append(verdict)
-                if verdict.code == "wrong-class" and not run.largest:
+                reasons.append(reason)
+                if reason.code == "wrong-class" and not run.largest:
                     attack = confirm_attack(run, prediction, cell.centre, "centre of a failing cell")
-            if verdict.code in ("budget", "cancelled") or not run.complete:
-                break
+        if any(reason.code in ("budget", "cancelled") or not run.complete for _, reason in failures):
+            break
+        width = min(2 * width, WIDEST_WAVE)
     return _outcome(search, reasons, attack)
 
 
@@ -174,34 +203,60 @@ def planned_votes(
     return count, count * float(np.mean(costs))
 
 
-def _examine(search: _Search, cell: Cell, mass: float) -> Generator[Event, None, Reason | None]:
-    """Cast votes at a cell until it passes, is split, or fails for good (then the reason is returned)."""
+def _examine(search: _Search, wave: list[_Visit]) -> Generator[Event, None, list[tuple[Cell, Reason]]]:
+    """Cast votes at the cells of a wave until each passes, is split, or fails for good; those that did not pass."""
     run = search.run
-    level = search.levels.level(cell.rank, run.alpha)
-    tally = Tally(cell.path, run.at(cell.centre), search.target, cell)
-    yield CellStarted(cell)
-    bound = 0.0
+    for visit in wave:
+        yield CellStarted(visit.cell)
+    failures: list[tuple[Cell, Reason]] = []
     for stage, size in enumerate(run.monitor.sizes):
-        finished = yield from cast_stage(run, tally, size)
-        if not finished:
-            search.record(cell, tally, bound, "waiting")
-            return run.control.stop_reason() or Reason(
-                code="budget", message="the budget of samples ended; continue with a larger one"
-            )
-        bound = max(bound, run.monitor.bound(tally.n_a, stage, level))
-        yield VotesCounted(cell, tally.n, tally.n_a, bound, run.control.samples)
-        if bound > cell.needed:
-            search.covered += mass
-            search.record(cell, tally, bound, "passed")
-            yield CellDecided(cell, True, tally.n, tally.n_a, bound, search.covered)
-            return None
-        choice = _choose(search, cell, tally, last=stage + 1 == len(run.monitor.sizes))
-        if choice == "split":
-            search.record(cell, tally, bound, "refined")
-            yield CellRefined(cell, search.split(cell, tally.guess, mass))
-            return None
-        if choice == "fail":
+        finished = yield from cast_stages(run, [visit.tally for visit in wave], size)
+        undecided: list[_Visit] = []
+        for visit, got_there in zip(wave, finished, strict=True):
+            if not got_there:
+                failures.append(_waiting(search, visit))
+                continue
+            reason = yield from _decide(search, visit, stage)
+            if reason == "more":
+                undecided.append(visit)
+            elif reason is not None:
+                failures.append((visit.cell, reason))
+        wave = undecided
+        if failures and not run.complete:
+            # The region is lost: what is still open in this wave stays open.
+            return failures + [_waiting(search, visit) for visit in wave]
+        if not wave:
             break
+    return failures
+
+
+def _waiting(search: _Search, visit: _Visit) -> tuple[Cell, Reason]:
+    search.record(visit.cell, visit.tally, visit.bound, "waiting")
+    ended = Reason(code="budget", message="the budget of samples ended; continue with a larger one")
+    return visit.cell, search.run.control.stop_reason() or ended
+
+
+def _decide(
+    search: _Search, visit: _Visit, stage: int
+) -> Generator[Event, None, Reason | Literal["more"] | None]:
+    """What follows from the votes of a stage: None where the cell is settled, "more" votes, or why it failed."""
+    run, cell, tally = search.run, visit.cell, visit.tally
+    level = search.levels.level(cell.rank, run.alpha)
+    visit.bound = bound = max(visit.bound, run.monitor.bound(tally.n_a, stage, level))
+    yield VotesCounted(cell, tally.n, tally.n_a, bound, run.control.samples)
+    if bound > cell.needed:
+        search.covered += visit.mass
+        search.record(cell, tally, bound, "passed")
+        yield CellDecided(cell, True, tally.n, tally.n_a, bound, search.covered)
+        return None
+    last = stage + 1 == len(run.monitor.sizes)
+    choice = _choose(search, cell, tally, last=last)
+    if choice == "split":
+        search.record(cell, tally, bound, "refined")
+        yield CellRefined(cell, search.split(cell, tally.guess, visit.mass))
+        return None
+    if choice == "more" and not last:
+        return "more"
     search.record(cell, tally, bound, "failed")
     yield CellDecided(cell, False, tally.n, tally.n_a, bound, search.covered)
     return _why(search, cell, tally)

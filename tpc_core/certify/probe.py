@@ -16,6 +16,7 @@ from tpc_core.certify.refute import confirm_attack
 from tpc_core.certify.run import Run
 from tpc_core.statistics import upper_bound
 from tpc_core.transforms import Region
+from tpc_core.votes import Ballot, Counts
 
 Array = NDArray[np.float64]
 
@@ -41,21 +42,45 @@ class Probes:
         return self.seen[int(np.argmin(distance))]
 
     def cast(self, run: Run, prediction: Prediction, places: Array) -> AttackRecord | None:
-        """Probe some places; a proven attack where the class is clearly lost (unless the map must be complete)."""
-        for z in places:
-            if not run.afford(PROBE_VOTES):
-                return None
-            counts = run.cast(run.at(z), streams.probe(len(self.places)), 0, PROBE_VOTES)
-            if counts is None:
-                return None
-            n_a = int(counts[prediction.index])
-            self.places.append(z / self.region.half_widths)
-            self.seen.append((n_a + 0.5) / (PROBE_VOTES + 1))
-            if upper_bound(n_a, PROBE_VOTES, 1e-4) < 0.5 and not run.complete:
-                attack = confirm_attack(run, prediction, z, "probe", rival=int(np.argmax(counts)))
+        """Probe some places; a proven attack where the class is clearly lost (unless the map must be complete).
+
+        A few first, then more at once: an attack is often found early.
+        """
+        start, width = 0, 2
+        while start < len(places):
+            wave, before = places[start : start + width], len(self.places)
+            for z, counts in zip(wave, self._votes(run, wave), strict=False):
+                attack = self._look(run, prediction, z, counts)
                 if attack is not None:
                     return attack
+            if len(self.places) - before < len(wave):
+                return None  # the budget ended
+            start, width = start + len(wave), 2 * width
         return None
+
+    def _votes(self, run: Run, places: Array) -> list[Counts]:
+        """The votes at some places, as far as the budget goes."""
+        while len(places) and not run.afford(PROBE_VOTES * len(places)):
+            places = places[:-1]
+        first = len(self.places)
+        ballots = [
+            Ballot(run.at(z), streams.probe(first + number), 0, PROBE_VOTES)
+            for number, z in enumerate(places)
+        ]
+        totals: dict[int, Counts] = {}
+        for number, counts in run.cast_many(ballots):
+            if counts is None:
+                break
+            totals[number] = totals.get(number, 0) + counts
+        return [totals[n] for n in sorted(totals) if int(totals[n].sum()) == PROBE_VOTES]
+
+    def _look(self, run: Run, prediction: Prediction, z: Array, counts: Counts) -> AttackRecord | None:
+        n_a = int(counts[prediction.index])
+        self.places.append(z / self.region.half_widths)
+        self.seen.append((n_a + 0.5) / (PROBE_VOTES + 1))
+        if upper_bound(n_a, PROBE_VOTES, 1e-4) >= 0.5 or run.complete:
+            return None
+        return confirm_attack(run, prediction, z, "probe", rival=int(np.argmax(counts)))
 
 
 def extra_places(region: Region, planned_votes: float, seed: int) -> Array:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ from tpc_core.cloud import Cloud
 from tpc_core.covers import Cell
 from tpc_core.statistics import Monitor
 from tpc_core.transforms import Transform
-from tpc_core.votes import BLOCK, Counts, Voter
+from tpc_core.votes import BLOCK, Ballot, Counts, Voter
 
 _POINTS_PER_BATCH = 1 << 16
 
@@ -58,15 +58,24 @@ class Run:
     def cast(self, points: Tensor, stream: str, start: int, stop: int) -> Counts | None:
         """Votes [start, stop) of a stream, batch by batch; None where the run must stop first."""
         total: Counts | None = None
-        while start < stop:
-            if self.control.stop_reason() is not None:
+        for _, counts in self.cast_many([Ballot(points, stream, start, stop)]):
+            if counts is None:
                 return None
-            end = min(stop, start + self.batch_size)
-            counts = self.voter.count(points, stream, start, end)
-            self.control.samples += end - start
             total = counts if total is None else total + counts
-            start = end
         return total
+
+    def cast_many(self, ballots: Sequence[Ballot]) -> Iterator[tuple[int, Counts | None]]:
+        """The votes of several ballots, batch by batch: (number of the ballot, some of its votes).
+
+        Where the run must stop first, the last item holds None.
+        """
+        for batch in _batches(ballots, self.batch_size):
+            if self.control.stop_reason() is not None:
+                yield batch[0][0], None
+                return
+            counted = self.voter.count_many([ballot for _, ballot in batch])
+            self.control.samples += sum(ballot.stop - ballot.start for _, ballot in batch)
+            yield from ((number, counts) for (number, _), counts in zip(batch, counted, strict=True))
 
     def afford(self, samples: float) -> bool:
         """Whether this many more votes fit into the budget; whole stages only, whatever the batch size."""
@@ -79,6 +88,24 @@ class Run:
             self.cloud.points.double(), torch.from_numpy(np.asarray(z, dtype=np.float64))
         )
         return moved.to(torch.float32)
+
+
+def _batches(ballots: Sequence[Ballot], size: int) -> Iterator[list[tuple[int, Ballot]]]:
+    """The ballots, cut and grouped into batches of at most `size` votes."""
+    batch: list[tuple[int, Ballot]] = []
+    room = size
+    for number, ballot in enumerate(ballots):
+        start = ballot.start
+        while start < ballot.stop:
+            stop = min(ballot.stop, start + room)
+            batch.append((number, replace(ballot, start=start, stop=stop)))
+            room -= stop - start
+            start = stop
+            if room == 0:
+                yield batch
+                batch, room = [], size
+    if batch:
+        yield batch
 
 
 def default_batch_size(points: int) -> int:
@@ -121,28 +148,45 @@ class Tally:
 
 
 def cast_stage(run: Run, tally: Tally, size: int) -> Generator[VotesCounted, None, bool]:
-    """Bring a tally to `size` votes, reporting after every batch; False where the run must stop first.
+    """Bring a tally to `size` votes, reporting after every batch; False where the run must stop first."""
+    (finished,) = yield from cast_stages(run, [tally], size)
+    return finished
+
+
+def cast_stages(run: Run, tallies: Sequence[Tally], size: int) -> Generator[VotesCounted, None, list[bool]]:
+    """Bring several tallies to `size` votes together; says which of them got there.
 
     A stage that does not fit into the budget is not begun, so that the verdict does not depend on batches.
     """
-    remembered = run.memory.get(tally.key, {}).get(size)
-    if remembered is not None:
-        tally.n, tally.n_a = size, remembered
-        tally.read()
-        return True
-    if not run.afford(size - tally.n):
-        return False
-    n, n_a = tally.n, tally.n_a
-    while n < size:
-        end = min(size, n + run.batch_size)
-        counts = run.cast(tally.points, streams.cell(tally.key), n, end)
+    finished = [False] * len(tallies)
+    ballots: list[Ballot] = []
+    voting: list[int] = []
+    asked = 0
+    for number, tally in enumerate(tallies):
+        remembered = run.memory.get(tally.key, {}).get(size)
+        if remembered is not None:
+            tally.n, tally.n_a = size, remembered
+            tally.read()
+            finished[number] = True
+        elif run.afford(asked + size - tally.n):
+            asked += size - tally.n
+            ballots.append(Ballot(tally.points, streams.cell(tally.key), tally.n, size))
+            voting.append(number)
+        else:
+            break
+    counted = [(tallies[number].n, tallies[number].n_a) for number in voting]
+    for which, counts in run.cast_many(ballots):
         if counts is None:
-            return False
-        n, n_a = end, n_a + int(counts[tally.target])
+            break
+        tally = tallies[voting[which]]
+        n, n_a = counted[which]
+        counted[which] = n, n_a = n + int(counts.sum()), n_a + int(counts[tally.target])
+        if n == size:
+            tally.n, tally.n_a = n, n_a
+            tally.read()
+            finished[voting[which]] = True
         yield VotesCounted(tally.cell, n, n_a, None, run.control.samples)
-    tally.n, tally.n_a = n, n_a
-    tally.read()
-    return True
+    return finished
 
 
 @dataclass(frozen=True)
