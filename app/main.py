@@ -14,7 +14,7 @@ import streamlit as st  # noqa: E402
 from app.assets import prepare_static  # noqa: E402
 from app.look import style  # noqa: E402
 from app.settings import keep_settings  # noqa: E402
-from app.views import certify, debug, explore, lessons  # noqa: E402
+from app.views import certify, debug, explore, lessons, results, theory  # noqa: E402
 from app.visitors import visitor  # noqa: E402
 
 st.cache_resource(show_spinner=False)(prepare_static)()
@@ -27,6 +27,8 @@ pages = {
     "certify": st.Page(certify.page, title="Certify", icon=":material/verified:", url_path="certify"),
     "debug": st.Page(debug.page, title="Debug", icon=":material/troubleshoot:", url_path="debug"),
     "lessons": st.Page(lessons.page, title="Lessons", icon=":material/school:", url_path="lessons"),
+    "theory": st.Page(theory.page, title="Theory", icon=":material/menu_book:", url_path="theory"),
+    "results": st.Page(results.page, title="Results", icon=":material/leaderboard:", url_path="results"),
 }
 st.session_state["pages"] = pages
 st.session_state["visitor"] = visitor()

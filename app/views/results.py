@@ -1,0 +1,142 @@
+"""Results: our tables beside the paper's and DeepG3D's, with the command that made each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from app.components.plot import SVG, plot
+from app.figures.results import ROW, row_name, standing_figure
+from app.look import theme
+from tpc_core.evaluation.paper import PaperTable, paper
+from tpc_core.evaluation.report import spoken_radius
+from tpc_core.evaluation.standing import Standing, best_answers, load_summaries, standings
+from tpc_core.evaluation.summary import Figures
+
+SUMMARIES = Path(__file__).resolve().parents[2] / "results" / "paper" / "summaries"
+
+
+def page() -> None:
+    """What is below the paper first, then every table."""
+    all_figures, complaints = load_summaries(SUMMARIES)
+    st.markdown("### Certified accuracy, beside the paper's")
+    for complaint in complaints:
+        st.warning(f"A summary could not be read. {complaint}")
+    if not all_figures:
+        st.info("No evaluation is in results/paper/summaries yet; make one with `tpc evaluate`.")
+        return
+    tables = [(table, standings(table, all_figures)) for table in paper().tables]
+    answered = [(table, rows) for table, rows in tables if any(row.share is not None for row in rows)]
+    _overview([row for _, rows in tables for row in best_answers(rows)], all_figures)
+    names = [table.id for table, _ in answered]
+    chosen = st.segmented_control("Table", names, default=names[0], required=True, key="results_table")
+    table, rows = next((pair for pair in answered if pair[0].id == chosen), answered[0])
+    _table(table, rows)
+    _commands(all_figures)
+
+
+def _overview(best: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
+    """How many rows are above, and plainly which are below."""
+    ours = [row for row in best if row.difference is not None]
+    below = [row for row in ours if row.verdict == "below"]
+    above = [row for row in ours if row.verdict == "above"]
+    sizes = sorted({figures.done for figures in all_figures})
+    objects = (
+        " or ".join(f"{size:,}" for size in sizes) if len(sizes) < 3 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    )
+    st.markdown(
+        f"Of {len(best)} published rows we have evaluated {len(ours)}: **{len(above)} are above** the paper's figure, "
+        f"**{len(below)} are below** it. Each of ours is measured on {objects} test objects; the intervals say "
+        "how much that choice of objects leaves open (95 %)."
+    )
+    if below:
+        with st.expander(f"The {len(below)} rows below the paper", expanded=False):
+            st.dataframe(
+                [
+                    {
+                        "row": row_name(row, points=True),
+                        "model": row.figures.settings.model if row.figures else "",
+                        "ours": row.share.value if row.share else None,
+                        "paper": row.row.tpc,
+                        "difference": row.difference,
+                        "so much that the objects do not explain it": "yes" if row.sure else "no",
+                    }
+                    for row in sorted(below, key=lambda row: row.difference or 0.0)
+                ],
+                column_config=_columns(),
+                hide_index=True,
+            )
+
+
+def _table(table: PaperTable, rows: Sequence[Standing]) -> None:
+    left, right = st.columns([1, 1.05], gap="medium")
+    with left:
+        st.markdown(f"**{table.id}.** {table.title}")
+        plot(
+            standing_figure(rows, theme()),
+            key="results_plot",
+            height=96 + ROW * len(rows),
+            camera_of=table.id,
+            actions=(SVG,),
+            filename=f"results-{table.id}",
+        )
+    with right:
+        st.caption(f"Published: {paper().source}; {paper().settings}.")
+        st.dataframe(
+            [_line(row) for row in rows],
+            column_config=_columns(),
+            hide_index=True,
+            height=62 + 35 * len(rows),
+            key="results_rows",
+        )
+
+
+def _line(row: Standing) -> dict[str, object]:
+    model = "not evaluated" if row.figures is None else Path(row.figures.settings.model).stem
+    if row.figures is not None and not row.figures.finished:
+        model += f" ({row.figures.done} of {row.figures.settings.objects} objects so far)"
+    words = {"above": "above", "below": "below the paper", "equal": "equal", "open": ""}[row.verdict]
+    return {
+        "transform": row.claim.transform.name,
+        "radius": spoken_radius(row.claim),
+        "points": row.row.points,
+        "ours": None if row.share is None else row.share.value,
+        "95 %": "" if row.share is None else f"{row.share.low:.1f} to {row.share.high:.1f}",
+        "paper": row.row.tpc,
+        "difference": row.difference,
+        "standing": words,
+        "DeepG3D": row.row.deepg3d,
+        "model": model,
+    }
+
+
+def _columns() -> dict[str, object]:
+    number = st.column_config.NumberColumn
+    return {
+        "ours": number(format="%.1f"),
+        "paper": number(format="%.1f"),
+        "DeepG3D": number(format="%.1f"),
+        "difference": number(format="%+.1f"),
+        "points": number(format="%d"),
+    }
+
+
+def _commands(all_figures: Sequence[Figures]) -> None:
+    """How to get each figure again."""
+    with st.expander("The commands that made these figures"):
+        st.caption(
+            "Votes depend on the seed, the object and the checkpoint alone: the same command gives the same verdicts. "
+            "The data sets are not part of the repository; `tpc data fetch` gets them."
+        )
+        for figures in all_figures:
+            settings = figures.settings
+            name = Path(settings.model).stem
+            passes = f"{figures.evaluations_per_object:,.0f} forward passes an object"
+            st.markdown(
+                f"**{name}**: {figures.done:,} objects, {passes}, {figures.seconds_per_object:.2f} s; "
+                f"clean accuracy {figures.clean_accuracy.value:.1f} % "
+                f"({figures.clean_accuracy.low:.1f} to {figures.clean_accuracy.high:.1f})."
+            )
+            st.code(f"{settings.command()} --out runs/eval/{name}", language="bash", wrap_lines=True)
