@@ -30,6 +30,10 @@ class InvalidFile(TpcError, ValueError):
     """A file could not be read as what it claims to be."""
 
 
+class CannotWrite(InvalidFile, OSError):
+    """A file could not be written: the disk is full, read-only, or not there."""
+
+
 class InvalidCertificate(TpcError, ValueError):
     """A certificate does not follow from its own counts, or was changed after it was made."""
 

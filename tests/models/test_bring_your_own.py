@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from tpc_core.errors import InvalidFile, InvalidValue
+from tpc_core.errors import InvalidFile, InvalidValue, UnsupportedRequest
 from tpc_core.models import bring
 from tpc_core.smoothing import GroupSmoothing
 
@@ -70,7 +70,11 @@ def test_an_exported_program(tmp_path: Path) -> None:
     program = torch.export.export(tiny, (torch.randn(3, 3, 7),), dynamic_shapes=sizes)
     torch.export.save(program, tmp_path / "net.pt2")
     model = bring(
-        str(tmp_path / "net.pt2"), classes=list("abcd"), smoothing=SMOOTHING, layout="channels-first"
+        str(tmp_path / "net.pt2"),
+        classes=list("abcd"),
+        smoothing=SMOOTHING,
+        layout="channels-first",
+        run_code=True,
     )
     points = torch.randn(6, 11, 3)
     torch.testing.assert_close(model.classifier()(points), tiny(points.transpose(1, 2)).detach())
@@ -81,7 +85,11 @@ def test_a_torchscript_file(tmp_path: Path) -> None:
     tiny = Tiny().eval()
     torch.jit.script(tiny).save(str(tmp_path / "net.ts"))
     model = bring(
-        str(tmp_path / "net.ts"), classes=list("abcd"), smoothing=SMOOTHING, layout="channels-first"
+        str(tmp_path / "net.ts"),
+        classes=list("abcd"),
+        smoothing=SMOOTHING,
+        layout="channels-first",
+        run_code=True,
     )
     points = torch.randn(6, 11, 3)
     torch.testing.assert_close(model.classifier()(points), tiny(points.transpose(1, 2)).detach())
@@ -119,4 +127,10 @@ def test_garbage_files_are_refused(package: Path, suffix: str) -> None:
     program = suffix in {".pt2", ".ts"}
     source, weights = (str(path), None) if program else ("my_net:make", path)
     with pytest.raises(InvalidFile):
-        bring(source, weights=weights, classes=list("abcd"), smoothing=SMOOTHING)
+        bring(source, weights=weights, classes=list("abcd"), smoothing=SMOOTHING, run_code=program)
+
+
+@pytest.mark.parametrize("suffix", [".pt2", ".ts", ".jit", ".torchscript"])
+def test_a_program_is_not_opened_without_being_told_to_run_it(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(UnsupportedRequest, match="run_code=True"):
+        bring(str(tmp_path / f"net{suffix}"), classes=list("abcd"), smoothing=SMOOTHING)

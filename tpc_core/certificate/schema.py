@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,8 +12,10 @@ import numpy as np
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tpc_core.atomic import write_atomically as write_atomically
 from tpc_core.cloud import Cloud
-from tpc_core.errors import InvalidCertificate, InvalidFile
+from tpc_core.data.files.content import read_bytes
+from tpc_core.errors import InvalidCertificate
 
 SCHEMA: Literal["tpc-certificate/1"] = "tpc-certificate/1"
 LARGEST_FILE = 64 << 20
@@ -267,30 +267,4 @@ class Certificate(Record):
     @staticmethod
     def load(path: Path) -> Certificate:
         """Read a certificate file."""
-        try:
-            if path.stat().st_size > LARGEST_FILE:
-                raise InvalidCertificate(
-                    f"{path.name} is larger than any certificate ({LARGEST_FILE >> 20} MB)"
-                )
-            content = path.read_bytes()
-        except OSError as error:
-            raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error
-        return Certificate.from_json(content)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary beside the target, sync it, and rename it into place."""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.", suffix=".tmp")
-    except OSError as error:
-        raise InvalidFile(f"cannot write {path}: {error.strerror or error}") from error
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise InvalidFile(f"cannot write {path}: {error.strerror or error}") from error
+        return Certificate.from_json(read_bytes(path, LARGEST_FILE))

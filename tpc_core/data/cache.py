@@ -7,12 +7,12 @@ import hashlib
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from tpc_core.atomic import write_atomically as write_atomically
 from tpc_core.data.limits import MAX_POINTS
 from tpc_core.data.sampling import SURFACE_SAMPLES, SURFACE_SEED
 from tpc_core.data.shape import OrderedPoints
@@ -49,22 +49,6 @@ def cached_points(content_key: tuple[str, ...], make: Callable[[], OrderedPoints
     with contextlib.suppress(OSError):
         write_atomically(path, _packed(made))
     return made
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a power cut, sees all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def _packed(ordered: OrderedPoints) -> bytes:

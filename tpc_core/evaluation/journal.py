@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -12,12 +13,16 @@ from typing import BinaryIO
 
 from pydantic import ValidationError
 
+from tpc_core.atomic import cannot_write, sync_folder
+from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.evaluation.records import ObjectRow
 from tpc_core.evaluation.settings import Settings, differences
 
 FORMAT = "tpc-journal/1"
 NAME = "journal.jsonl"
+LARGEST = 1 << 30
+"""About a million objects."""
 
 
 class Journal:
@@ -39,7 +44,7 @@ class Journal:
             self._file.truncate(length)
             if before is None:
                 self._write(json.dumps({"format": FORMAT, "settings": settings.model_dump(mode="json")}))
-                _sync_folder(folder)
+                sync_folder(folder)
         except BaseException:
             self._file.close()
             raise
@@ -50,9 +55,12 @@ class Journal:
         self.rows[row.index] = row
 
     def _write(self, line: str) -> None:
-        self._file.write(f"{line}\n".encode())
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(f"{line}\n".encode())
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
 
     def __enter__(self) -> Journal:
         return self
@@ -60,7 +68,9 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        # Every whole line is on disk already; closing tries to write what did not fit, and may fail again.
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 def check_folder(folder: Path, settings: Settings, *, resume: bool) -> None:
@@ -109,7 +119,7 @@ def _read(path: Path) -> tuple[Settings | None, dict[int, ObjectRow], int]:
             else:
                 row = ObjectRow.model_validate_json(line)
                 rows[row.index] = row
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if isinstance(error, InvalidFile):
                 raise
             raise InvalidFile(f"{path}, line {number}: {_reason(error)}") from None
@@ -119,14 +129,10 @@ def _read(path: Path) -> tuple[Settings | None, dict[int, ObjectRow], int]:
 
 def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines that end with a newline; a torn last one is left out."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error
-    return enumerate(content.split(b"\n")[:-1], start=1)
+    return enumerate(read_bytes(path, LARGEST).split(b"\n")[:-1], start=1)
 
 
-def _reason(error: ValueError) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{'.'.join(str(piece) for piece in first['loc']) or 'the line'}: {first['msg']}"
@@ -139,12 +145,3 @@ def _lock(file: BinaryIO, path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise InvalidValue(f"another evaluation is writing {path} at this moment; wait for it") from None
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new file's name itself survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from tpc_core.data.files.content import as_text, read_bytes
+from tpc_core.data.limits import MAX_LIST_BYTES
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.settings import Request
 from tpc_core.models.store import CHECKPOINTS
@@ -20,16 +22,19 @@ def load_plan(path: Path, overrides: dict[str, Any] | None = None) -> list[Reque
     `overrides` (what was typed on the command line) win over the file.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        content = tomllib.loads(as_text(read_bytes(path, MAX_LIST_BYTES), str(path)))
+    except tomllib.TOMLDecodeError as error:
         raise InvalidFile(f"{path}: {error}") from error
+    except RecursionError as error:
+        raise InvalidFile(f"{path} is nested too deeply") from error
     unknown = set(content) - {"defaults", "evaluate"}
     entries = content.get("evaluate")
     if unknown or not isinstance(entries, list) or not entries:
         raise InvalidFile(f"{path}: a plan holds [defaults] and one or more [[evaluate]], nothing else")
-    requests = [_request(path, content.get("defaults", {}), entry, overrides or {}) for entry in entries]
+    defaults = content.get("defaults", {})
+    if not isinstance(defaults, dict) or not all(isinstance(entry, dict) for entry in entries):
+        raise InvalidFile(f"{path}: [defaults] and every [[evaluate]] are tables of settings")
+    requests = [_request(path, defaults, entry, overrides or {}) for entry in entries]
     twice = [model for model, count in Counter(request.model for request in requests).items() if count > 1]
     if twice:
         raise InvalidFile(f"{path}: {twice[0]} has two [[evaluate]] entries; put all its claims into one")

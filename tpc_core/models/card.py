@@ -7,7 +7,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile
+
+LARGEST_CARD = 4 << 20
 
 
 class Measurement(BaseModel):
@@ -53,10 +56,8 @@ class ModelCard(BaseModel):
 def read_card(path: Path) -> ModelCard:
     """Read a card, or raise InvalidFile with one line that says what is wrong in it."""
     try:
-        return ModelCard.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValidationError, UnicodeDecodeError) as error:
-        detail = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
+        return ModelCard.model_validate_json(read_bytes(path, LARGEST_CARD))
+    except ValidationError as error:
+        detail = error.errors()[0]
         where = ".".join(str(part) for part in detail["loc"]) or "the file"
         raise InvalidFile(f"{path}: {where}: {detail['msg']}") from error

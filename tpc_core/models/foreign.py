@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load as load_tensors
 from torch import Tensor, nn
 
-from tpc_core.errors import InvalidFile, InvalidValue
+from tpc_core.data.files.content import read_bytes
+from tpc_core.errors import InvalidFile, InvalidValue, UnsupportedRequest
 from tpc_core.models.architectures import Task
 from tpc_core.models.card import ModelCard
 from tpc_core.models.layouts import to_pointnet
-from tpc_core.models.store import Model
+from tpc_core.models.store import MAX_WEIGHTS_BYTES, Model, check_finite
 from tpc_core.smoothing import Smoothing
+
+PROGRAMS = frozenset({".pt2", ".ts", ".jit", ".torchscript"})
+"""Endings of files that hold a network together with its code."""
 
 Layout = Literal["points-first", "channels-first"]
 
@@ -49,16 +54,24 @@ def bring(
     task: Task = "classification",
     num_points: int | None = None,
     layout: Layout = "points-first",
+    run_code: bool = False,
 ) -> Model:
     """Make a Model from your own network.
 
     `source` is a dotted path to a factory ("my_package.nets:make", called without arguments; `weights` then
     holds its state), a torch.export file (.pt2), a TorchScript file (.ts, .jit, .torchscript), or "pointnet"
-    with `weights` in a known public layout. Factories and programs run code: use only those that you trust.
+    with `weights` in a known public layout.
+
+    Weights are never unpickled. A .pt2 or TorchScript file is a program: loading it runs what its author wrote,
+    so it is refused unless `run_code=True` says that you trust them. A factory is code of yours.
     """
     path = Path(source)
     digest_of = Path(weights) if weights is not None else path
     options: dict[str, Any] = {}
+    if path.suffix in PROGRAMS and not run_code:
+        raise UnsupportedRequest(
+            f"{source} is a program, and opening it runs its author's code; pass run_code=True if you trust them"
+        )
     module: nn.Module
     if source == "pointnet":
         if weights is None:
@@ -66,7 +79,7 @@ def bring(
         module, options = to_pointnet(read_tensors(weights), len(classes), str(weights))
     elif path.suffix == ".pt2":
         module = Adapter(_exported(path), layout)
-    elif path.suffix in {".ts", ".jit", ".torchscript"}:
+    elif path.suffix in PROGRAMS:
         module = Adapter(_scripted(path), layout)
     else:
         network = make(source)
@@ -117,15 +130,16 @@ def make(dotted: str) -> nn.Module:
 def read_tensors(path: str | Path) -> dict[str, Tensor]:
     """The tensors of a safetensors file, or of a pickle that holds nothing but tensors."""
     path = Path(path)
-    if not path.is_file():
-        raise InvalidFile(f"there is no file {path}")
+    data = read_bytes(path, MAX_WEIGHTS_BYTES)
     if path.suffix == ".safetensors":
         try:
-            return dict(load_file(path))
+            tensors = dict(load_tensors(data))
         except Exception as error:
             raise InvalidFile(f"{path} is not a safetensors file: {error}") from error
+        check_finite(tensors, str(path))
+        return tensors
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:
         raise InvalidFile(
             f"{path} cannot be read as plain weights (pickled code is refused): {str(error).splitlines()[0]}"
@@ -138,6 +152,7 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
     tensors = {str(k).removeprefix("module."): v for k, v in content.items() if isinstance(v, Tensor)}
     if not tensors:
         raise InvalidFile(f"{path} holds no tensors")
+    check_finite(tensors, str(path))
     return tensors
 
 
@@ -154,7 +169,8 @@ def _exported(path: Path) -> nn.Module:
     try:
         return torch.export.load(path).module()
     except Exception as error:
-        raise InvalidFile(f"{path} is not a torch.export program: {error}") from error
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidFile(f"{path} is not a torch.export program: {reason}") from error
 
 
 def _scripted(path: Path) -> nn.Module:

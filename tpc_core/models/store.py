@@ -15,12 +15,14 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
-from tpc_core.errors import InvalidFile, unknown_name
+from tpc_core.data.files.content import read_bytes
+from tpc_core.errors import InvalidFile, TpcError, unknown_name
 from tpc_core.models.architectures import Task, build
 from tpc_core.models.card import ModelCard, read_card
 from tpc_core.models.folded import fast_path
 from tpc_core.smoothing import Smoothing, smoothing_from_json
 
+MAX_WEIGHTS_BYTES = 2 << 30
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 
 
@@ -70,19 +72,37 @@ def load_model(name_or_path: str) -> Model:
     """A shipped checkpoint by name, or any checkpoint by the path of its .safetensors file."""
     weights = _weights_path(name_or_path)
     card = read_card(weights.with_suffix(".json"))
-    try:
-        data = weights.read_bytes()
-    except OSError as error:
-        raise InvalidFile(f"cannot read {weights}: {error.strerror or error}") from error
+    data = read_bytes(weights, MAX_WEIGHTS_BYTES)
     found = hashlib.sha256(data).hexdigest()
     if found != card.sha256:
         raise InvalidFile(
             f"{weights} is not the file its card describes: its sha256 is {found[:12]}..., "
             f"the card says {card.sha256[:12]}..."
         )
-    module = build(card.architecture, classes=len(card.classes), **card.options)
+    module = _described(card, len(data), str(weights))
     load_weights(module, data, str(weights))
     return Model(card, module.eval().requires_grad_(False))
+
+
+def _described(card: ModelCard, size: int, source: str) -> nn.Module:
+    """The network that a card describes, provided that its weights can be in a file of this size.
+
+    It is drawn up without memory first: a card may ask for layers that no machine holds.
+    """
+    try:
+        with torch.device("meta"):
+            outline = build(card.architecture, classes=len(card.classes), **card.options)
+    except TpcError:
+        raise
+    except Exception as error:  # options of wrong types fail wherever they are used first
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidFile(f"the card of {source} describes no network: {reason}") from error
+    weights = sum(tensor.numel() for tensor in outline.state_dict().values())
+    if weights > size:
+        raise InvalidFile(
+            f"the weights in {source} do not fit: the card speaks of {weights:,}, the file has {size:,} bytes"
+        )
+    return build(card.architecture, classes=len(card.classes), **card.options)
 
 
 def load_weights(module: nn.Module, data: bytes, source: str) -> None:
@@ -96,6 +116,14 @@ def load_weights(module: nn.Module, data: bytes, source: str) -> None:
     except (safetensors.SafetensorError, RuntimeError) as error:
         reason = str(error).splitlines()[-1].strip()
         raise InvalidFile(f"the weights in {source} do not fit: {reason}") from error
+    check_finite(tensors, source)
+
+
+def check_finite(tensors: dict[str, Tensor], source: str) -> None:
+    """A network with one NaN in it answers the same class to everything, and would be certified for it."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+            raise InvalidFile(f"{source}: the weight {name} holds NaN or infinity")
 
 
 def list_models() -> list[ModelCard]:

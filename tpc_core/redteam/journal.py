@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -10,12 +11,15 @@ from types import TracebackType
 
 from pydantic import ValidationError
 
+from tpc_core.atomic import cannot_write
+from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.redteam.questions import Plan
 from tpc_core.redteam.trial import Trial
 
 FORMAT = "tpc-redteam/1"
 NAME = "redteam.jsonl"
+LARGEST = 1 << 30
 
 
 class RedteamJournal:
@@ -33,7 +37,7 @@ class RedteamJournal:
                 f"another red team is writing {self.path} at this moment; wait for it"
             ) from None
         except OSError as error:
-            raise InvalidFile(f"cannot write {self.path}: {error.strerror or error}") from error
+            raise cannot_write(self.path, error) from error
         try:
             before, self.trials, length = read_journal(self.path)
             _check_same(self.path, before, plan, resume=resume)
@@ -55,7 +59,7 @@ class RedteamJournal:
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise InvalidFile(f"cannot write {self.path}: {error.strerror or error}") from error
+            raise cannot_write(self.path, error) from error
 
     def __enter__(self) -> RedteamJournal:
         return self
@@ -63,15 +67,14 @@ class RedteamJournal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        # Every whole line is on disk already; closing tries to write what did not fit, and may fail again.
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 def read_journal(path: Path) -> tuple[Plan | None, dict[int, Trial], int]:
     """The plan, the trials, and the length in bytes of the whole lines."""
-    try:
-        lines = path.read_bytes().split(b"\n")[:-1]
-    except OSError as error:
-        raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error
+    lines = read_bytes(path, LARGEST).split(b"\n")[:-1]
     trials: dict[int, Trial] = {}
     plan: Plan | None = None
     for number, line in enumerate(lines, start=1):

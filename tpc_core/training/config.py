@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from tpc_core.data.files.content import as_text, read_bytes
+from tpc_core.data.limits import MAX_LIST_BYTES
 from tpc_core.errors import InvalidFile
 
 
@@ -106,11 +108,11 @@ def load_config(path: str | Path) -> TrainConfig:
     """Read a recipe, or raise InvalidFile with one line that says what is wrong in it."""
     path = Path(path)
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidFile(f"cannot read {path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        values = tomllib.loads(as_text(read_bytes(path, MAX_LIST_BYTES), str(path)))
+    except tomllib.TOMLDecodeError as error:
         raise InvalidFile(f"{path} is not a TOML file: {error}") from error
+    except RecursionError as error:
+        raise InvalidFile(f"{path} is nested too deeply") from error
     return parse_config(values, str(path))
 
 

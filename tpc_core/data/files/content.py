@@ -24,7 +24,7 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
         if isinstance(error, InvalidFile):
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InvalidFile(f"{path} cannot be read: {reason}") from error
+        raise InvalidFile(f"cannot read {path}: {reason}") from error
     if len(content) > limit:
         raise InvalidFile(f"{path.name} grew past {limit:,} bytes while it was read")
     return content

@@ -1,0 +1,51 @@
+"""Write a file whole or not at all: the one way in which anything here puts a file in place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from tpc_core.errors import CannotWrite
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write to a temporary beside the target, sync it, rename it, sync the folder.
+
+    A reader, a crash or a power cut sees the old file or the new one, never half of it. A full or read-only
+    disk is a CannotWrite in one sentence; nothing is left behind then.
+    """
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".tmp")
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+        sync_folder(path.parent)
+    except BaseException as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise cannot_write(path, error) from error
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the name of a new file survive a power cut, where the file system can."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def cannot_write(path: Path, error: OSError) -> CannotWrite:
+    """The sentence for a disk that is full, read-only, or not there."""
+    return CannotWrite(f"cannot write {path}: {error.strerror or error}")
