@@ -31,5 +31,10 @@ def attack(z: Iterable[float]) -> str:
     return f"attack|{_place(z)}"
 
 
+def diagnosis(what: str) -> str:
+    """Votes that explain and prove nothing; no certificate rests on them."""
+    return f"diagnosis|{what}"
+
+
 def _place(z: Iterable[float]) -> str:
     return ",".join(f"{float(v):.17g}" for v in z)

@@ -1,0 +1,154 @@
+"""The map of the certificate, whichever kind it is; a click chooses a cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from app.components.plot import PNG, SVG, plot
+from app.debug.choice import choose
+from app.debug.opened import Opened
+from app.figures.axes import parameter_axes
+from app.figures.cells import Mode
+from app.figures.cloud import certified_parts_figure
+from app.figures.debug_gap import gap_figure
+from app.figures.debug_map import curve, heatmap, volume
+from app.figures.single import convergence_figure, group_figure
+from app.jobs import Count
+from app.look import theme
+from tpc_core.certificate.schema import GroupEvidence, PointEvidence
+from tpc_core.diagnosis import CellFacts
+
+HEIGHT = 300
+MODES: dict[Mode, str] = {"margin": "Margin", "bound": "Bound", "samples": "Votes", "state": "State"}
+
+
+def certificate_map(case: Opened, facts: CellFacts | None) -> None:
+    """A curve, a heatmap, slices or a volume; the one estimate of other certificates."""
+    subject = case.subject
+    evidence = case.case.certificate.evidence
+    if isinstance(evidence, PointEvidence):
+        names = dict(enumerate(case.case.certificate.model.classes))
+        figure = certified_parts_figure(
+            subject.cloud.points.numpy(),
+            np.asarray(evidence.predictions),
+            np.asarray(evidence.certified),
+            names,
+            theme(),
+        )
+        _draw(figure, case, "debug_points", zoom=True)
+    elif isinstance(evidence, GroupEvidence):
+        if evidence.stages and subject.prediction is not None:
+            _draw(group_figure(evidence.stages[-1], subject.prediction.name, theme()), case, "debug_group")
+    elif not subject.is_cover:
+        _single(case)
+    elif not subject.leaves or subject.region is None:
+        st.caption("No cell was looked at.")
+    elif subject.region.dim == 1:
+        _clicked(case, _draw(curve(subject, facts and facts.path, theme()), case, "debug_map", clicks=True))
+    else:
+        _several(case, facts)
+
+
+def _single(case: Opened) -> None:
+    facts = next((f for f in case.subject.leaves), None)
+    if facts is None or not facts.readings:
+        st.caption("No vote was cast.")
+        return
+    alpha = case.case.certificate.alpha
+    monitor, best, counts = case.subject.monitor, 0.0, []
+    for stage, (n, n_a) in enumerate(facts.readings):
+        best = max(best, monitor.bound(n_a, stage, alpha))
+        counts.append(Count(n, n_a, best))
+    _draw(convergence_figure(counts, facts.needed, theme()), case, "debug_single")
+
+
+def _several(case: Opened, facts: CellFacts | None) -> None:
+    subject = case.subject
+    assert subject.region is not None
+    dim = subject.region.dim
+    if dim > 3:
+        st.caption(f"{dim} parameters cannot be drawn; step through the cells with the buttons.")
+        return
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    mode: Mode = (
+        left.segmented_control(
+            "Colour", list(MODES), format_func=MODES.__getitem__, key="debug_mode", default="margin",
+            required=True, label_visibility="collapsed",
+        )
+        or "margin"
+    )  # fmt: skip
+    chosen = facts and facts.path
+    if dim == 2:
+        _clicked(case, _draw(heatmap(subject, chosen, mode, theme()), case, "debug_map", clicks=True))
+        return
+    shapes = ["volume"] if subject.is_polar else ["slice", "volume"]
+    shape = right.segmented_control(
+        "View", shapes, key="debug_shape", default=shapes[0], required=True, label_visibility="collapsed"
+    )
+    if shape == "volume" or subject.is_polar:
+        result = _draw(volume(subject, chosen, mode, theme()), case, "debug_volume", clicks=True, zoom=True)
+        _clicked(case, result)
+        return
+    _slice(case, facts, mode)
+
+
+def _slice(case: Opened, facts: CellFacts | None, mode: Mode) -> None:
+    """A cut across one parameter, at the chosen cell unless the slider says otherwise."""
+    subject = case.subject
+    assert subject.region is not None
+    half, axes = subject.region.half_widths, parameter_axes(subject.transform)
+    names = [axis.title for axis in axes]
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    across = names.index(
+        left.selectbox("Slice across", names, index=2, key="debug_across", label_visibility="collapsed")
+        or names[2]
+    )
+    edge = float(axes[across].shown(half[across]))
+    key = f"debug_at_{case.key}_{across}"
+    follow = st.session_state.pop("debug_follow", None)
+    if facts is not None and facts.tested and (key not in st.session_state or follow == facts.path):
+        st.session_state[key] = float(np.clip(axes[across].shown(facts.tested[across]), -edge, edge))
+    at = right.slider("at", -edge, edge, step=edge / 64, key=key, format="%.3g", label_visibility="collapsed")
+    inside = float(np.clip(at / axes[across].factor, -half[across], half[across]))
+    first, second = (side for side in range(3) if side != across)
+    figure = heatmap(subject, facts and facts.path, mode, theme(), sides=(first, second), at=inside)
+    _clicked(case, _draw(figure, case, "debug_map", clicks=True, height=HEIGHT - 44))
+
+
+def gap(case: Opened, attack: float | None) -> None:
+    """Certified, open and broken, on one axis of sizes."""
+    figure = gap_figure(case.subject, case.certified, attack, theme())
+    plot(figure, key="debug_gap", height=76, stamp=f"{case.key}|{attack}")
+
+
+def _draw(
+    figure: dict[str, Any],
+    case: Opened,
+    key: str,
+    *,
+    clicks: bool = False,
+    zoom: bool = False,
+    height: int = HEIGHT,
+) -> Any:
+    return plot(
+        figure,
+        key=key,
+        height=height,
+        stamp=case.key,
+        camera_of=case.key,
+        actions=(PNG, SVG),
+        filename=f"debug-{case.case.certificate.cloud.name}",
+        clicks=clicks,
+        zoom=zoom,
+    )
+
+
+def _clicked(case: Opened, result: Any) -> None:
+    click = result.click
+    path = None if not click else click.get("custom")
+    if isinstance(path, str) and path in case.subject.by_path:
+        choose(case, path)
+        st.rerun()

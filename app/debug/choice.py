@@ -1,0 +1,39 @@
+"""Which cell is looked at: kept for each certificate, moved by clicks, buttons and keys."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.debug.opened import Opened
+from tpc_core.diagnosis import CellFacts
+
+_KEY = "debug_chosen"
+
+
+def chosen_cell(case: Opened) -> str | None:
+    """The path of the chosen cell; by default the worst, and the one with the least to spare where all passed."""
+    chosen: dict[str, str] = st.session_state.setdefault(_KEY, {})
+    path = chosen.get(case.case.id)
+    if path is not None and path in case.subject.by_path:
+        return path
+    if case.subject.failing:
+        return case.subject.failing[0].path
+    voted = [facts for facts in case.subject.leaves if facts.n]
+    return min(voted, key=_spare).path if voted else None
+
+
+def _spare(facts: CellFacts) -> float:
+    return facts.lower_bound - facts.needed
+
+
+def choose(case: Opened, path: str) -> None:
+    """Look at another cell; a slice through three dimensions moves to it."""
+    st.session_state.setdefault(_KEY, {})[case.case.id] = path
+    st.session_state["debug_follow"] = path
+
+
+def carry_over(before: str, after: str) -> None:
+    """A certificate that was gone on with keeps its chosen cell."""
+    chosen: dict[str, str] = st.session_state.setdefault(_KEY, {})
+    if before in chosen:
+        chosen[after] = chosen[before]

@@ -1,0 +1,42 @@
+"""A case opened: its certificate verified and taken apart once, and kept for the visitor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.debug.cases import Case
+from app.debug.tasks import Task, TaskView, desk
+from tpc_core.diagnosis import Diagnosis, Promise, Subject, certified_size, diagnose, radius_by_votes
+
+PATIENCE = 1.5
+"""Seconds that a page waits for quick work before it shows a progress bar instead."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What the panels read."""
+
+    case: Case
+    subject: Subject
+    diagnosis: Diagnosis
+    promises: tuple[Promise, ...]
+    certified: float
+
+    @property
+    def key(self) -> str:
+        """What names of tasks begin with."""
+        return self.case.certificate.checksum[:16]
+
+
+def opened(visitor: str, case: Case) -> TaskView:
+    """The case as a task: done at once for most certificates, in the background for very large ones."""
+    key = f"{case.certificate.checksum[:16]}|open|{case.id}"
+    task = desk().get(visitor, key)
+    if task is None:
+
+        def work(task: Task) -> Opened:
+            subject = Subject.of(case.certificate)
+            return Opened(case, subject, diagnose(subject), radius_by_votes(subject), certified_size(subject))
+
+        task = desk().start(visitor, key, "Opening the certificate", work)
+    return task.settle(PATIENCE)

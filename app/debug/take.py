@@ -1,0 +1,71 @@
+"""What would it take: the radius that the votes at hand promise, against votes and against sigma."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from app.components.plot import PNG, plot
+from app.debug.opened import Opened
+from app.debug.work import start_sweep, view_of
+from app.figures.debug_take import sigma_curve, votes_curve
+from app.look import theme
+from app.widgets.requests import duration, votes_per_second
+from tpc_core import Model
+from tpc_core.diagnosis import SigmaLook
+from tpc_core.diagnosis.sweep import judgement, sigma_of, sweep_votes
+
+_HEIGHT = 290
+
+
+def take_panel(visitor: str, case: Opened, model: Model | None) -> None:
+    """Votes on the left, sigma on the right."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("### More votes")
+        if case.promises:
+            figure = votes_curve(case.subject, case.promises, theme())
+            plot(figure, key="debug_take_votes", height=_HEIGHT, stamp=case.key, actions=(PNG,))
+            st.caption(
+                "What the votes at hand promise: the middle, and between the 10 % and 90 % points of what they "
+                "leave open. A forecast, not a certificate."
+            )
+        else:
+            st.caption("The votes at hand say nothing about other sample sizes.")
+    with right:
+        st.markdown("### Another sigma")
+        _sigma(visitor, case, model)
+
+
+def _sigma(visitor: str, case: Opened, model: Model | None) -> None:
+    if not sigma_of(case.subject.smoothing):
+        st.caption("Group smoothing is uniform: there is no sigma to change.")
+        return
+    if model is None or case.subject.prediction is None:
+        st.caption("Trying other sigmas needs the model that voted, and it is not here.")
+        return
+    task = view_of(visitor, f"{case.key}|sweep")
+    if task is None or (not task.live and not task.result):
+        cost = sweep_votes(case.subject)
+        seconds = duration(cost / votes_per_second(model, case.subject.cloud))
+        if st.button(
+            f"Try five sigmas at a few places (about {cost:,} votes, {seconds})",
+            key="debug_sweep",
+            icon=":material/tune:",
+            width="stretch",
+        ):
+            start_sweep(visitor, case, model)
+            st.rerun()
+        return
+    looks: list[SigmaLook] = list(task.result or [])
+    if len(looks) > 1:
+        figure = sigma_curve(case.subject, looks, theme())
+        plot(figure, key="debug_take_sigma", height=_HEIGHT, stamp=f"{case.key}|{len(looks)}", actions=(PNG,))
+    if not task.live and any(look.factor == 1.0 for look in looks):
+        st.markdown(judgement(looks))
+        cheapest = min(looks, key=lambda look: look.votes)
+        if math.isfinite(cheapest.votes):
+            st.caption(
+                "To certify with another sigma, ask anew on the Certify page: a new run has an alpha of its own."
+            )

@@ -1,0 +1,120 @@
+"""Why it failed: the cause of the chosen cell and of the whole run, with remedies that are one click away."""
+
+from __future__ import annotations
+
+import html
+import math
+
+import streamlit as st
+
+from app.debug.opened import Opened
+from app.debug.work import start_hunt, start_more, start_opinions, start_sweep, view_of
+from app.widgets.requests import duration, votes_per_second
+from tpc_core import Model
+from tpc_core.diagnosis import CellFacts, Finding, Remedy, explain_cell
+from tpc_core.diagnosis.findings import count
+
+_ICONS = {
+    "attack": ":material/target:",
+    "more-votes": ":material/how_to_vote:",
+    "refine": ":material/grid_on:",
+    "go-on": ":material/play_arrow:",
+    "sweep": ":material/tune:",
+    "other-model": ":material/model_training:",
+}
+
+
+def why(visitor: str, case: Opened, model: Model | None, facts: CellFacts | None) -> None:
+    """This cell on the left, the whole run on the right."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("### This cell")
+        if facts is None:
+            st.caption("No cell is chosen.")
+        else:
+            _finding(visitor, case, model, explain_cell(case.subject, facts), "cell", facts)
+    with right:
+        st.markdown("### The whole run")
+        for number, finding in enumerate(case.diagnosis.findings):
+            _finding(visitor, case, model, finding, f"run{number}", facts)
+        _opinions(visitor, case)
+
+
+def _finding(
+    visitor: str, case: Opened, model: Model | None, finding: Finding, place: str, facts: CellFacts | None
+) -> None:
+    lines = "".join(f"<li>{html.escape(line)}</li>" for line in finding.evidence)
+    st.html(
+        f'<div class="tpc-finding" data-cause="{finding.cause}"><b>{finding.title}.</b> '
+        f"{html.escape(finding.sentence)}<ul>{lines}</ul></div>"
+    )
+    for number, remedy in enumerate(finding.remedies):
+        _remedy(visitor, case, model, remedy, f"{place}_{number}", facts)
+
+
+def _remedy(
+    visitor: str, case: Opened, model: Model | None, remedy: Remedy, place: str, facts: CellFacts | None
+) -> None:
+    """A button where it can be done here, a line where it cannot."""
+    text = remedy.sentence[:1].upper() + remedy.sentence[1:]
+    if remedy.action in ("smaller-radius", "new-run") or (model is None and remedy.action != "other-model"):
+        st.markdown(f"→ {text}{_cost(case, model, remedy)}")
+        return
+    if st.button(
+        f"{text}{_cost(case, model, remedy)}",
+        key=f"debug_do_{place}_{remedy.action}",
+        icon=_ICONS[remedy.action],
+        width="stretch",
+    ):
+        _act(visitor, case, model, remedy, facts)
+        st.rerun()
+
+
+def _act(visitor: str, case: Opened, model: Model | None, remedy: Remedy, facts: CellFacts | None) -> None:
+    if remedy.action == "other-model":
+        start_opinions(visitor, case)
+    elif model is None:
+        return
+    elif remedy.action == "attack":
+        suspect = case.subject.by_path.get(remedy.cells[0]) if remedy.cells else facts
+        start_hunt(visitor, case, model, suspect)
+        st.session_state["debug_next_panel"] = "Attack"
+    elif remedy.action == "sweep":
+        start_sweep(visitor, case, model)
+        st.session_state["debug_next_panel"] = "What would it take"
+    else:
+        start_more(visitor, case, model, remedy)
+
+
+def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:
+    """What it will take, in votes and in time, and how likely it is to do."""
+    if not remedy.votes or not math.isfinite(remedy.votes):
+        return ""
+    words = f"about {count(remedy.votes)} votes"
+    if model is not None:
+        words += f", {duration(remedy.votes / votes_per_second(model, case.subject.cloud))}"
+    if remedy.chance is not None:
+        words += f"; {_likely(remedy.chance)}"
+    return f" ({words})"
+
+
+def _likely(chance: float) -> str:
+    if chance > 0.995:
+        return "almost sure to do"
+    return f"{100 * chance:.0f} % likely to do"
+
+
+def _opinions(visitor: str, case: Opened) -> None:
+    task = view_of(visitor, f"{case.key}|opinions")
+    if task is None or not task.result:
+        return
+    rows = [
+        {
+            "Model": opinion.model,
+            "Says": opinion.says,
+            "Votes": f"{opinion.share:.0%}",
+            "Right": {True: "yes", False: "no", None: ""}[opinion.right],
+        }
+        for opinion in task.result
+    ]
+    st.dataframe(rows, hide_index=True, width="stretch")

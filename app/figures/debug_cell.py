@@ -1,0 +1,116 @@
+"""One cell up close: the interval of p_A against what was needed, and the votes by class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.figures.arrays import packed, xyz
+from app.figures.cloud import CloudView, cloud_figure
+from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout
+from tpc_core.diagnosis import CellFacts, CriticalChange
+
+
+def interval_figure(facts: CellFacts, theme: Theme) -> Figure:
+    """p_A on one axis: the share of votes, the interval around it, and the threshold."""
+    low, high = facts.lower_bound, facts.upper
+    left = max(0.0, min(low, facts.needed, facts.share if facts.n else 1.0, 0.5) - 0.06)
+    colour = STATES["passed" if facts.state == "passed" else "failed"]
+    bar: Figure = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [low, high],
+        "y": [0, 0],
+        "line": {"color": colour, "width": 9},
+        "hovertemplate": f"p<sub>A</sub> from {low:.4f} to {high:.4f}<extra></extra>",
+    }
+    dot: Figure = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [facts.share] if facts.n else [],
+        "y": [0] if facts.n else [],
+        "marker": {"size": 12, "color": theme.text, "line": {"color": theme.paper, "width": 2}},
+        "hovertemplate": f"{facts.n_a:,} of {facts.n:,} votes<extra></extra>",
+    }
+    layout = base_layout(theme, hovermode="closest")
+    layout["margin"] = {"l": 14, "r": 14, "t": 22, "b": 22}
+    layout["xaxis"] = axis(theme, range=[left, 1.012], fixedrange=True, nticks=6)
+    layout["yaxis"] = {"visible": False, "range": [-1, 1], "fixedrange": True}
+    near_right = facts.needed > (left + 1.0) / 2
+    layout["shapes"] = [
+        {
+            "type": "line",
+            "x0": facts.needed,
+            "x1": facts.needed,
+            "y0": -1,
+            "y1": 1,
+            "line": {"color": theme.text, "width": 2, "dash": "dot"},
+        }
+    ]
+    layout["annotations"] = [
+        {
+            "x": facts.needed,
+            "y": 1.0,
+            "yanchor": "bottom",
+            "xanchor": "right" if near_right else "left",
+            "text": f"needed {facts.needed:.4f}",
+            "showarrow": False,
+            "font": {"size": 12, "color": theme.muted},
+        }
+    ]
+    return {"data": [bar, dot], "layout": layout}
+
+
+def votes_figure(votes: dict[str, int], target: str, theme: Theme, shown: int = 5) -> Figure:
+    """The histogram of a cell's votes by class; the class that was claimed in blue."""
+    ranked = sorted(votes.items(), key=lambda item: -item[1])[:shown]
+    if target not in dict(ranked):
+        ranked = [*ranked[: shown - 1], (target, votes.get(target, 0))]
+    total = max(1, sum(votes.values()))
+    trace: Figure = {
+        "type": "bar",
+        "orientation": "h",
+        "y": [name.replace("_", " ") for name, _ in ranked],
+        "x": [100 * count / total for _, count in ranked],
+        "text": [f"{count:,}" for _, count in ranked],
+        "textposition": "auto",
+        "cliponaxis": False,
+        "hovertemplate": "%{y}: %{text} votes<extra></extra>",
+        "marker": {"color": [OKABE_ITO[0] if name == target else OKABE_ITO[5] for name, _ in ranked]},
+    }
+    layout = base_layout(theme, bargap=0.25)
+    layout["margin"] = {"l": 8, "r": 30, "t": 4, "b": 26}
+    layout["xaxis"] = axis(
+        theme, range=[0, 100], ticksuffix=" %", fixedrange=True, tickvals=[0, 25, 50, 75, 100]
+    )
+    layout["yaxis"] = axis(
+        theme, autorange="reversed", fixedrange=True, tickfont={"size": 13, "color": theme.text}
+    )
+    return {"data": [trace], "layout": layout}
+
+
+def critical_figure(view: CloudView, change: CriticalChange, theme: Theme, *, size: float = 5.0) -> Figure:
+    """The cloud at the second place: critical points kept, lost and new, told apart by colour and shape."""
+    figure = cloud_figure(view, theme, ghost=True, size=size)
+    figure["data"] = [trace for trace in figure["data"] if trace.get("name") == "original"]
+    groups = (
+        ("other points", ~(change.kept | change.lost | change.gained), theme.ghost, "circle", 0.6, 0.5),
+        ("kept", change.kept, OKABE_ITO[0], "circle", 1.0, 0.95),
+        ("lost", change.lost, OKABE_ITO[5], "x", 0.9, 1.0),
+        ("new", change.gained, OKABE_ITO[2], "diamond", 1.0, 1.0),
+    )
+    for name, mask, colour, symbol, scale, opacity in groups:
+        figure["data"].append(
+            {
+                "type": "scatter3d",
+                "mode": "markers",
+                "scene": "scene",
+                "name": f"{name} ({int(np.sum(mask))})",
+                **xyz(view.moved[mask]),
+                "customdata": packed(np.stack([change.first[mask], change.second[mask]], axis=1)),
+                "hovertemplate": f"{name}: decides %{{customdata[0]}} features before, %{{customdata[1]}} here"
+                "<extra></extra>",
+                "marker": {"size": size * scale, "color": colour, "symbol": symbol, "opacity": opacity},
+            }
+        )
+    figure["layout"]["showlegend"] = True
+    return figure

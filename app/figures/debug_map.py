@@ -1,0 +1,166 @@
+"""The map of a certificate on the Debug page: every cell can be clicked, the chosen one is framed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.figures.arrays import packed, xyz
+from app.figures.axes import ParameterAxis, parameter_axes
+from app.figures.cells import Mode, cell_text, curve_figure, heatmap_figure, volume_figure
+from app.figures.theme import OKABE_ITO, STATES, Figure, Theme
+from app.jobs import CellView
+from tpc_core.diagnosis import CellFacts, Subject
+
+_FLOOR = 0.4
+"""Where the bars of a curve begin."""
+
+
+def cell_views(cells: Sequence[CellFacts]) -> list[CellView]:
+    """The cells as the live map draws them."""
+    return [
+        CellView(f.cell, f.state, f.n, f.n_a, f.lower_bound if f.n else None)
+        for f in cells
+        if f.cell is not None
+    ]
+
+
+def curve(subject: Subject, chosen: str | None, theme: Theme) -> Figure:
+    """1-D: bars up to the bound; a column over each cell takes the clicks, however low its bar is."""
+    views = cell_views(subject.leaves)
+    (along,) = parameter_axes(subject.transform)
+    figure = curve_figure(views, subject.transform, float(subject.radii[0]), theme)
+    figure["data"][0] |= {"hoverinfo": "skip"}
+    figure["data"].append(_columns(views, along))
+    picked = subject.by_path.get(chosen or "")
+    shapes = figure["layout"]["shapes"]
+    if picked is not None and picked.cell is not None:
+        low, high = along.shown(picked.cell.low[0]), along.shown(picked.cell.high[0])
+        line = {"color": theme.text, "width": 2.5}
+        shapes.append(
+            {"type": "rect", "x0": low, "x1": high, "y0": _FLOOR, "y1": 1.02, "line": line, "layer": "above"}
+        )
+    attack = subject.certificate.attack
+    if attack is not None:
+        figure["data"].append(_star([along.shown(attack.parameter[0])], [_FLOOR + 0.03], theme))
+    return figure
+
+
+def _columns(views: Sequence[CellView], along: ParameterAxis) -> Figure:
+    low = np.array([along.shown(view.cell.low[0]) for view in views])
+    high = np.array([along.shown(view.cell.high[0]) for view in views])
+    return {
+        "type": "bar",
+        "x": packed((low + high) / 2, "f8"),
+        "width": packed(high - low, "f8"),
+        "base": _FLOOR,
+        "y": packed(np.full(len(views), 0.62), "f8"),
+        "marker": {"color": [STATES[view.state] for view in views], "opacity": 0.07},
+        "hovertext": [cell_text(view, (along,)) for view in views],
+        "hoverinfo": "text",
+        "customdata": [view.cell.path for view in views],
+        "showlegend": False,
+        "name": "cells",
+    }
+
+
+def heatmap(
+    subject: Subject,
+    chosen: str | None,
+    mode: Mode,
+    theme: Theme,
+    *,
+    sides: tuple[int, int] = (0, 1),
+    at: float = 0.0,
+) -> Figure:
+    """2-D, or a slice of 3-D."""
+    assert subject.region is not None
+    half = subject.region.half_widths
+    figure = heatmap_figure(
+        cell_views(subject.leaves), subject.transform, half, mode, theme, sides=sides, at=at
+    )
+    axes = parameter_axes(subject.transform)
+    picked = subject.by_path.get(chosen or "")
+    if picked is not None and picked.cell is not None:
+        low = [axes[side].shown(picked.cell.low[side]) for side in sides]
+        high = [axes[side].shown(picked.cell.high[side]) for side in sides]
+        for colour, width in ((theme.paper, 6), (theme.text, 3)):
+            figure["data"].append(_frame(low, high, colour, width))
+    attack = subject.certificate.attack
+    if attack is not None:
+        places = [[axes[side].shown(attack.parameter[side])] for side in sides]
+        figure["data"].append(_star(places[0], places[1], theme))
+    return figure
+
+
+def _frame(low: Sequence[float], high: Sequence[float], colour: str, width: float) -> Figure:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "x": [low[0], high[0], high[0], low[0], low[0]],
+        "y": [low[1], low[1], high[1], high[1], low[1]],
+        "line": {"color": colour, "width": width},
+    }
+
+
+def _star(x: Sequence[float], y: Sequence[float], theme: Theme) -> Figure:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(x),
+        "y": list(y),
+        "name": "attack",
+        "customdata": ["attack"],
+        "hovertemplate": "the attack<extra></extra>",
+        "marker": {
+            "symbol": "star",
+            "size": 17,
+            "color": OKABE_ITO[5],
+            "line": {"color": theme.paper, "width": 1.5},
+        },
+    }
+
+
+def volume(subject: Subject, chosen: str | None, mode: Mode, theme: Theme) -> Figure:
+    """3-D: the tested points of all cells."""
+    assert subject.region is not None
+    leaves = list(subject.leaves)
+    views = cell_views(leaves)
+    if subject.is_polar:
+        # Polar cells are drawn at their tested rotation vectors, as small marks.
+        sliver = 0.05 * np.asarray(subject.region.half_widths)
+        places = [facts.z for facts in leaves if facts.cell is not None]
+        views = [
+            replace(view, cell=replace(view.cell, low=tuple(place - sliver), high=tuple(place + sliver)))
+            for view, place in zip(views, places, strict=True)
+        ]
+    figure = volume_figure(views, subject.transform, subject.region.half_widths, mode, theme)
+    factor = np.array([axis.factor for axis in parameter_axes(subject.transform)])
+    picked = subject.by_path.get(chosen or "")
+    marks: list[tuple[str, NDArray[np.float64], str]] = []
+    if picked is not None and picked.tested:
+        marks.append(("chosen", picked.z * factor, theme.text))
+    if subject.certificate.attack is not None:
+        marks.append(("attack", np.array(subject.certificate.attack.parameter) * factor, OKABE_ITO[5]))
+    for name, place, colour in marks:
+        figure["data"].append(
+            {
+                "type": "scatter3d",
+                "mode": "markers",
+                **xyz(place[None]),
+                "name": name,
+                "hovertemplate": f"{name}<extra></extra>",
+                "customdata": [name],
+                "marker": {
+                    "size": 9,
+                    "color": colour,
+                    "symbol": "diamond" if name == "attack" else "circle-open",
+                    "line": {"color": colour, "width": 3},
+                },
+            }
+        )
+    return figure

@@ -1,0 +1,287 @@
+"""Why one cell did not pass, and what would help. Costs are computed from the votes at hand."""
+
+from __future__ import annotations
+
+import math
+
+from tpc_core.certificate.schema import GridEvidence, GroupEvidence
+from tpc_core.certify.refute import CONFIRM_SIZES
+from tpc_core.diagnosis.cells import CellFacts
+from tpc_core.diagnosis.chances import best_stage
+from tpc_core.diagnosis.findings import Finding, Remedy, count, percent
+from tpc_core.diagnosis.subject import Subject
+from tpc_core.diagnosis.sweep import sweep_votes
+
+RIVAL_VOTES = 64
+"""Votes that name the rival before an attack is put to the test."""
+
+
+def explain_cell(subject: Subject, facts: CellFacts) -> Finding:
+    """The cause of one cell's failure (or its success), with evidence and remedies."""
+    if facts.kind == "attack":
+        return _attack(subject, facts)
+    if not facts.n:
+        return _untested(subject, facts)
+    if facts.state == "passed":
+        return _passed(subject, facts)
+    if facts.kind == "point":
+        return _point(subject, facts)
+    if facts.kind == "group":
+        return _group(subject, facts)
+    if facts.lost:
+        return _another_class(subject, facts)
+    return _short_or_wide(subject, facts)
+
+
+def votes_line(subject: Subject, facts: CellFacts) -> str:
+    """The count, as evidence."""
+    name = subject.prediction.name if subject.prediction is not None else "its part"
+    return f"{facts.n_a:,} of {facts.n:,} votes for {name} ({percent(facts.share)})"
+
+
+def bound_line(facts: CellFacts) -> str:
+    """The interval against what was needed, as evidence."""
+    between = f"p_A lies between {facts.lower_bound:.4f} and {facts.upper:.4f}"
+    return f"{between}; the lower end must exceed {facts.needed:.4f}"
+
+
+def attack_remedy(facts: CellFacts, sentence: str) -> Remedy:
+    """Put the place to the test: most attacks are proven by the first or second sample."""
+    return Remedy("attack", sentence, votes=RIVAL_VOTES + CONFIRM_SIZES[1], cells=(facts.path,))
+
+
+def sweep_remedy(subject: Subject) -> Remedy:
+    """Look at a few places with other sigmas."""
+    return Remedy(
+        "sweep", "try other sigmas at a few places of the region", votes=sweep_votes(subject), cells=()
+    )
+
+
+def _attack(subject: Subject, facts: CellFacts) -> Finding:
+    attack, prediction = subject.certificate.attack, subject.prediction
+    assert attack is not None
+    assert prediction is not None
+    votes = attack.votes.get(attack.winner, 0)
+    return Finding(
+        "another-class",
+        f"At {subject.place(facts)} the smoothed model says {attack.winner}, not {prediction.name}: "
+        "the claim is false, and no number of votes would prove it.",
+        (
+            f"{votes:,} of {attack.samples:,} votes for {attack.winner}, {facts.n_a:,} for {prediction.name}",
+            f"found by {attack.method}; p-value {attack.p_value:.2g}",
+        ),
+        (
+            Remedy(
+                "smaller-radius",
+                f"claim less: this attack has {percent(subject.size(facts.z))} of the radius",
+            ),
+        ),
+        (facts.path,),
+    )
+
+
+def _untested(subject: Subject, facts: CellFacts) -> Finding:
+    return Finding(
+        "untested",
+        "The run ended before it cast a vote here.",
+        (),
+        (Remedy("go-on", "let the run go on", votes=math.inf, cells=(facts.path,)),),
+        (facts.path,),
+    )
+
+
+def _passed(subject: Subject, facts: CellFacts) -> Finding:
+    if facts.kind == "group":
+        return Finding(
+            "passed",
+            "The class is the top class, so it is under every rotation.",
+            (votes_line(subject, facts),),
+        )
+    return Finding(
+        "passed",
+        f"p_A is at least {facts.lower_bound:.4f}, and {facts.needed:.4f} is needed.",
+        (votes_line(subject, facts),),
+        (),
+        (facts.path,),
+    )
+
+
+def _point(subject: Subject, facts: CellFacts) -> Finding:
+    return Finding(
+        "unsure" if facts.short else "wide-interval",
+        f"This point keeps its part in {percent(facts.share)} of the votes; its bound is not above "
+        f"{facts.needed:.4f}.",
+        (bound_line(facts),),
+        (
+            Remedy(
+                "new-run",
+                "ask again with a larger fixed sample: no further level is reserved for points",
+                votes=math.inf,
+            ),
+        ),
+        (facts.path,),
+    )
+
+
+def _group(subject: Subject, facts: CellFacts) -> Finding:
+    evidence, prediction = subject.certificate.evidence, subject.prediction
+    assert isinstance(evidence, GroupEvidence)
+    assert prediction is not None
+    votes = evidence.stages[-1]
+    rival = max(
+        (name for name in votes if name != prediction.name), key=lambda name: votes[name], default="nothing"
+    )
+    line = f"{facts.n_a:,} votes for {prediction.name}, {votes.get(rival, 0):,} for {rival}, of {facts.n:,}"
+    test = f"p-value of the top class {evidence.p_value:.2g}; {evidence.level:.2g} is needed"
+    stage = best_stage(subject, facts)
+    if votes.get(rival, 0) > facts.n_a:
+        return Finding(
+            "wrong-from-the-start",
+            f"{rival} leads {prediction.name} under uniform rotations: the class chosen first is not the top class.",
+            (line, test),
+            (Remedy("other-model", "take another model", votes=0.0),),
+            (facts.path,),
+        )
+    remedies = () if stage is None else (_more(facts, stage.size, stage.votes, stage.chance),)
+    return Finding(
+        "wide-interval",
+        f"{prediction.name} leads {rival}, but too narrowly for this many votes.",
+        (line, test),
+        (*remedies, Remedy("other-model", "take a model that is surer of this object")),
+        (facts.path,),
+    )
+
+
+def _another_class(subject: Subject, facts: CellFacts) -> Finding:
+    assert subject.prediction is not None
+    inside = subject.region is None or subject.size(facts.z) <= 1.0 or not facts.tested
+    if facts.kind == "single":
+        return Finding(
+            "wrong-from-the-start",
+            f"{subject.prediction.name} has less than half of the votes, even without an attack.",
+            (votes_line(subject, facts), bound_line(facts)),
+            (Remedy("other-model", "take another model"), sweep_remedy(subject)),
+            (facts.path,),
+        )
+    place = "here" if inside else "just outside the region"
+    return Finding(
+        "another-class",
+        f"The smoothed model prefers another class {place}: {subject.prediction.name} has less than half of the votes, "
+        "beyond doubt.",
+        (votes_line(subject, facts), bound_line(facts)),
+        (attack_remedy(facts, "prove it: put this place to the test as an attack"),),
+        (facts.path,),
+    )
+
+
+def _more(facts: CellFacts, size: int, votes: int, chance: float) -> Remedy:
+    return Remedy(
+        "more-votes",
+        f"cast {votes:,} more votes here; the level for reading the bound at {size:,} was reserved beforehand",
+        votes=votes,
+        chance=chance,
+        cells=(facts.path,),
+        until=size,
+    )
+
+
+def _short_or_wide(subject: Subject, facts: CellFacts) -> Finding:
+    evidence = (votes_line(subject, facts), bound_line(facts))
+    stage = best_stage(subject, facts)
+    split = _split_cost(subject, facts)
+    more = (
+        [] if stage is None or stage.chance < 0.05 else [_more(facts, stage.size, stage.votes, stage.chance)]
+    )
+    if facts.guess > facts.needed and not facts.short:
+        return _wide(subject, facts, evidence, more, split)
+    if math.isfinite(split):
+        parts = _parts(subject, facts)
+        refine = Remedy(
+            "refine",
+            f"refine it: {parts} parts, each of which needs less, would do if p_A is as it looks",
+            votes=split,
+            cells=(facts.path,),
+        )
+        return Finding(
+            "too-coarse",
+            f"Votes at the centre must vouch for the whole cell, {facts.cell.reach:.2f} sigmas wide from there, and "  # type: ignore[union-attr]
+            f"that takes a p_A above {facts.needed:.3f}; it looks like {facts.guess:.3f}.",
+            evidence,
+            (refine, *more),
+            (facts.path,),
+        )
+    return _unsure(subject, facts, evidence, more)
+
+
+def _wide(
+    subject: Subject, facts: CellFacts, evidence: tuple[str, ...], more: list[Remedy], split: float
+) -> Finding:
+    remedies = list(more)
+    if math.isfinite(split) and (not more or split < more[0].votes):
+        remedies.append(Remedy("refine", "refine it instead", votes=split, cells=(facts.path,)))
+    if not remedies:
+        remedies.append(_no_level_left(subject))
+    return Finding(
+        "wide-interval",
+        f"p_A looks large enough ({facts.guess:.4f} against {facts.needed:.4f}), but {count(facts.n)} votes leave "
+        "room for less.",
+        evidence,
+        tuple(remedies),
+        (facts.path,),
+    )
+
+
+def _no_level_left(subject: Subject) -> Remedy:
+    if isinstance(subject.certificate.evidence, GridEvidence):
+        text = "the paper's protocol reserves no level for more votes; ask again with the adaptive protocol"
+    else:
+        text = "every level reserved beforehand is spent; ask again with anytime statistics, which may always go on"
+    return Remedy("new-run", f"{text} (a new run, with an alpha of its own)", votes=math.inf)
+
+
+def _unsure(subject: Subject, facts: CellFacts, evidence: tuple[str, ...], more: list[Remedy]) -> Finding:
+    prediction = subject.prediction
+    assert prediction is not None
+    at_identity = prediction.votes.get(prediction.name, 0) / max(prediction.samples, 1)
+    lines = (*evidence, f"without an attack {percent(at_identity)} of the votes are for {prediction.name}")
+    if facts.kind == "single":
+        sentence = (
+            f"p_A is about {facts.guess:.4f}, and this radius takes more than {facts.needed:.4f}: no number of votes "
+            "would help."
+        )
+        remedies = [
+            Remedy("smaller-radius", "claim less: see what these votes certify"),
+            sweep_remedy(subject),
+        ]
+    else:
+        sentence = (
+            f"p_A is about {facts.guess:.3f}, too close to one half: a cell so small that this would do costs more "
+            "votes than anyone would cast."
+        )
+        suspect = attack_remedy(facts, "look for an attack around here")
+        remedies = [suspect, sweep_remedy(subject)]
+    return Finding(
+        "unsure",
+        sentence,
+        lines,
+        (*remedies, *more, Remedy("other-model", "take a surer model")),
+        (facts.path,),
+    )
+
+
+def _split_cost(subject: Subject, facts: CellFacts) -> float:
+    """Votes that its parts would take, if p_A is the same there; infinite where there are no parts."""
+    if subject.tree is None or facts.cell is None:
+        return math.inf
+    return subject.prices.split(facts.guess, facts.cell.reach, facts.cell.rank)
+
+
+def _parts(subject: Subject, facts: CellFacts) -> int:
+    """Into how many parts the cell must fall until votes at each centre would do."""
+    assert facts.cell is not None
+    reach, rank, parts = facts.cell.reach, facts.cell.rank, 1
+    while rank + 1 < len(subject.levels.shares):
+        reach, rank, parts = reach * subject.prices.shrink, rank + 1, 2 * parts
+        if math.isfinite(subject.prices.stay(facts.guess, reach, rank)):
+            break
+    return parts

@@ -1,0 +1,205 @@
+"""Why a certificate failed as a whole: the causes of its cells, summed up, and what the run itself says."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from tpc_core.certificate.schema import GridEvidence, TreeEvidence
+from tpc_core.diagnosis.causes import explain_cell
+from tpc_core.diagnosis.cells import CellFacts
+from tpc_core.diagnosis.findings import Cause, Finding, Remedy, count, percent, plural
+from tpc_core.diagnosis.subject import Subject
+from tpc_core.diagnosis.take import certified_size
+
+_CELLS = 500
+_ORDER: tuple[Cause, ...] = ("another-class", "unsure", "too-coarse", "wide-interval")
+_EXPLAINED = 2000
+"""Cells that are explained one by one; a larger cover is judged by its worst."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The verdict, what stands behind it, and what could be done."""
+
+    verdict: str
+    sentence: str
+    findings: tuple[Finding, ...]
+    certified: float
+    """The part of the region that the votes at hand certify."""
+
+    @property
+    def main(self) -> Finding:
+        return self.findings[0]
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        return tuple(remedy for finding in self.findings for remedy in finding.remedies)
+
+
+def diagnose(subject: Subject) -> Diagnosis:
+    """Explain a certificate from its own counts; nothing is voted on."""
+    certificate = subject.certificate
+    findings = [*_from_the_start(subject), *_by_cause(subject), *_unfinished(subject)]
+    if certificate.verdict == "certified" and not findings:
+        findings.append(
+            Finding(
+                "passed",
+                certificate.sentence,
+                (f"{certificate.samples:,} votes, alpha {certificate.alpha:g}",),
+            )
+        )
+    if not findings:
+        reasons = [reason.message for reason in certificate.reasons] or ["no reason was recorded"]
+        code = certificate.reasons[0].code if certificate.reasons else ""
+        cause: Cause = "too-many-dimensions" if code == "too-coarse" else "budget"
+        findings.append(Finding(cause, f"{reasons[0][0].upper()}{reasons[0][1:]}."))
+    return Diagnosis(certificate.verdict, certificate.sentence, tuple(findings), certified_size(subject))
+
+
+def _from_the_start(subject: Subject) -> list[Finding]:
+    """Whether the model is right about the object before anything is done to it."""
+    label, prediction = subject.certificate.cloud.label, subject.prediction
+    if label is None or prediction is None or label == prediction.name:
+        return []
+    got, cast = prediction.votes.get(prediction.name, 0), prediction.samples
+    return [
+        Finding(
+            "wrong-from-the-start",
+            f"The smoothed model calls this {label} a {prediction.name} before anything is done to it: a certificate "
+            "would prove that it stays wrong.",
+            (
+                f"{got:,} of {cast:,} votes for {prediction.name}, {prediction.votes.get(label, 0):,} for {label}, "
+                "without an attack",
+            ),
+            (Remedy("other-model", "see which models get it right"),),
+        )
+    ]
+
+
+def _by_cause(subject: Subject) -> list[Finding]:
+    """One finding for each cause, over all cells that share it."""
+    groups: dict[Cause, list[tuple[CellFacts, Finding]]] = defaultdict(list)
+    for facts in subject.failing[:_EXPLAINED]:
+        finding = explain_cell(subject, facts)
+        groups[finding.cause].append((facts, finding))
+    found = []
+    for cause in sorted(groups, key=lambda c: _ORDER.index(c) if c in _ORDER else -1):
+        pairs = groups[cause]
+        worst = pairs[0][1]
+        if len(pairs) == 1:
+            found.append(worst)
+            continue
+        cells = tuple(facts.path for facts, _ in pairs)
+        found.append(
+            Finding(
+                cause,
+                f"{_WORDS[cause].format(n=len(pairs))} The worst, at {subject.place(pairs[0][0])}: {worst.sentence}",
+                worst.evidence,
+                tuple(_together(worst.remedies, [finding for _, finding in pairs])),
+                cells,
+            )
+        )
+    return found
+
+
+_WORDS: dict[Cause, str] = {
+    "another-class": "Another class wins at {n} places.",
+    "unsure": "The model is unsure in {n} cells.",
+    "too-coarse": "{n} cells are too coarse.",
+    "wide-interval": "{n} cells have too few votes.",
+    "wrong-from-the-start": "{n} places are wrong.",
+}
+
+
+def _together(first: tuple[Remedy, ...], every: list[Finding]) -> list[Remedy]:
+    """The remedies of the worst cell, with what they cost for all cells that have them."""
+    joined = []
+    for remedy in first:
+        alike = [r for finding in every for r in finding.remedies if r.action == remedy.action]
+        if remedy.action == "more-votes" or remedy.action == "refine":
+            votes = sum(r.votes for r in alike)
+            cells = tuple(path for r in alike for path in r.cells)
+            what = "more votes" if remedy.action == "more-votes" else "votes in smaller cells"
+            sentence = f"cast {count(votes)} {what}, in these {plural(len(cells), 'cell')} only"
+            until = max((r.until for r in alike if r.until is not None), default=None)
+            chances = [r.chance for r in alike if r.chance is not None]
+            chance = math.prod(chances) if chances else None
+            joined.append(Remedy(remedy.action, sentence, votes, chance, cells, until))
+        else:
+            joined.append(remedy)
+    return joined
+
+
+def _unfinished(subject: Subject) -> list[Finding]:
+    """Whether the run ended before it was done, and what the rest is expected to cost."""
+    certificate = subject.certificate
+    if certificate.verdict != "undecided" and not certificate.claim.largest:
+        return []
+    if subject.prediction is None:
+        reason = certificate.reasons[0].message if certificate.reasons else "the budget ended"
+        again = Remedy("new-run", "start it again with a larger budget", votes=128)
+        return [Finding("budget", f"The run ended before it knew its class: {reason}.", (), (again,))]
+    stopped = [r for r in certificate.reasons if r.code in ("budget", "cancelled")]
+    if not isinstance(certificate.evidence, TreeEvidence | GridEvidence):
+        return [Finding("budget", f"{_capital(r.message)}.") for r in stopped]
+    if not subject.untested or (certificate.claim.largest and certificate.verdict == "certified"):
+        return []
+    share = untested_share(subject)
+    votes = rest_votes(subject)
+    cause: Cause = "budget" if stopped else "untested"
+    why = _capital(stopped[0].message) if stopped else "The run ended at the first cell that failed"
+    if isinstance(certificate.evidence, GridEvidence):
+        remedy = Remedy(
+            "new-run", "start it again; the paper's grid can be continued from the Certify page", votes
+        )
+    else:
+        remedy = Remedy("go-on", "go on with all that is open; the votes so far are kept", votes)
+    evidence = f"{percent(share)} of the region without a vote; {certificate.samples:,} votes were cast"
+    return [Finding(cause, f"{why}.", (evidence,), (remedy,), tuple(f.path for f in subject.untested))]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def untested_share(subject: Subject) -> float:
+    """The part of the region's volume in which no vote was cast."""
+    volumes = {f.path: f.cell.volume for f in subject.leaves if f.cell is not None}
+    return sum(volumes[f.path] for f in subject.untested) / (sum(volumes.values()) or 1.0)
+
+
+def rest_votes(subject: Subject) -> float:
+    """Votes that the open part of a tree is expected to take, if p_A is everywhere as it is nearby."""
+    open_cells = [f for f in subject.leaves if f.state != "passed" and f.n]
+    voted = [f for f in subject.leaves if f.n and f.tested]
+    if subject.tree is None:
+        return 10_000.0 * len(subject.untested)
+    half = subject.tree.region.half_widths
+    places = np.array([f.z for f in voted]).reshape(-1, len(half)) / half
+    prices = subject.prices
+
+    def guess(z: np.ndarray) -> float:
+        if not voted:
+            return 0.99
+        return voted[int(np.argmin(np.sum((places - z / half) ** 2, axis=1)))].guess
+
+    here = sum(
+        min(
+            prices.stay(f.guess, f.cell.reach, f.cell.rank, f.n),
+            prices.split(f.guess, f.cell.reach, f.cell.rank),
+        )
+        for f in open_cells
+        if f.cell is not None
+    )
+    total, centres, reaches = subject.tree.first_cells(_CELLS)
+    low = np.array([f.cell.low for f in subject.untested if f.cell is not None]).reshape(-1, len(half))
+    high = np.array([f.cell.high for f in subject.untested if f.cell is not None]).reshape(-1, len(half))
+    rest = 0.0
+    for z, reach in zip(centres, reaches, strict=True):
+        if np.any(np.all((low <= z) & (z <= high), axis=1)):
+            rest += prices.cell(guess(z), float(reach), 0)
+    return here + rest * total / max(len(centres), 1)
