@@ -27,7 +27,7 @@ from tpc_core.teaching import (
     share_by_angle,
     study_peeking,
     taper_cells,
-    tested_cells,
+    vote_on_cells,
 )
 from tpc_core.transforms import GeneralRotation
 from tpc_core.votes import Voter
@@ -97,7 +97,7 @@ def cells(spec: str, radius: float, count: int, exact: bool) -> list[LessonCell]
     model = cache.model(NOISE_MODEL)
     voter = Voter(model, model.smoothing, seed=0, device=torch.device("cpu"))
     grid = taper_cells(cloud(spec), radius, count, exact=exact)
-    return tested_cells(
+    return vote_on_cells(
         voter, cloud(spec), grid, target(NOISE_MODEL, spec), noise_sigma(), CELL_VOTES, CELL_ALPHA
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from app.export import run_report
 from app.jobs import Job, JobView
 from app.snippets import command, python
 from app.visitors import board
@@ -134,7 +135,7 @@ def _takeaways(job: Job, view: JobView) -> None:
     certificate = view.certificate
     assert certificate is not None
     name = f"certificate-{view.request.cloud.name}-{view.request.transform.name}.json"
-    save, again = st.columns([1, 2])
+    save, report, again = st.columns([1, 1, 2])
     save.download_button(
         "Certificate (JSON)",
         certificate.to_json(),
@@ -143,6 +144,17 @@ def _takeaways(job: Job, view: JobView) -> None:
         width="stretch",
         icon=":material/download:",
         key="save_json",
+    )
+    report.download_button(
+        "Report (HTML)",
+        lambda: run_report(certificate, view.landscape, view.request.title),
+        file_name=name.replace("certificate-", "report-").replace(".json", ".html"),
+        mime="text/html",
+        on_click="ignore",
+        width="stretch",
+        icon=":material/description:",
+        help="One file with the verdict, the figures in 3D and the certificate; it opens offline.",
+        key="save_report",
     )
     if certificate.verdict == "undecided":
         more = 4 * max(certificate.samples, 1000)

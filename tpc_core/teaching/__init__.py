@@ -6,7 +6,7 @@ from tpc_core.teaching.cells import (
     paper_taper_factor,
     taper_cells,
     taper_gap,
-    tested_cells,
+    vote_on_cells,
 )
 from tpc_core.teaching.line import Line, answers_along
 from tpc_core.teaching.peeking import METHODS, Method, PeekingStudy, study_peeking
@@ -36,6 +36,6 @@ __all__ = [
     "study_peeking",
     "taper_cells",
     "taper_gap",
-    "tested_cells",
+    "vote_on_cells",
     "worst_set",
 ]

@@ -78,7 +78,7 @@ def taper_cells(cloud: Cloud, radius: float, count: int, *, exact: bool = True) 
     return [LessonCell(float(low), float(high), distance) for low, high in itertools.pairwise(edges)]
 
 
-def tested_cells(
+def vote_on_cells(
     voter: Voter, cloud: Cloud, cells: list[LessonCell], target: int, sigma: float, votes: int, alpha: float
 ) -> list[LessonCell]:
     """The cells with their votes; each cell is tested at level alpha (a fixed grid needs no union bound)."""
