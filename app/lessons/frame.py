@@ -32,7 +32,7 @@ _CSS = """
 _PRESENT = """
 <style>
 html { font-size: clamp(15px, 1.95vh, 30px) !important; }
-[data-testid=stHeader], [data-testid=stToolbar] { display: none !important; }
+[data-testid=stHeader], [data-testid=stToolbar], .tpc-link { display: none !important; }
 .block-container { padding: 1rem 1.6rem .6rem !important; max-width: none !important; }
 </style>
 """

@@ -11,6 +11,8 @@ from typing import Any
 
 import streamlit as st
 
+from app import links
+
 TWISTED = ("door-1", "night_stand-1", "toilet-1", "monitor-1", "sofa-1", "desk-1")
 TAPERED = ("chair-1", "vase-1", "toilet-1", "bottle-1", "airplane-1")
 TURNED = ("airplane-1", "chair-1", "guitar-1", "monitor-1", "sofa-1", "toilet-1")
@@ -125,6 +127,18 @@ FIELDS: tuple[Field, ...] = (
 def fields_of(lesson: str) -> tuple[Field, ...]:
     """The fields that one lesson shows."""
     return tuple(field for field in FIELDS if field.key.startswith(f"lesson{lesson}_"))
+
+
+def linked(lesson: str) -> list[links.Piece]:
+    """What the address of a lesson holds: which one it is, and its own fields by their short names."""
+    pieces = []
+    for field in (LESSON, PRESENTING, *fields_of(lesson)):
+        name = field.key.removeprefix(f"lesson{lesson}_").removeprefix("lesson_")
+        if isinstance(field, Number):
+            pieces.append(links.number(name, field.key, field.low, field.high, field.default))
+        else:
+            pieces.append(links.choice(name, field.key, field.options, field.default))
+    return pieces
 
 
 def number(field: Number) -> float:

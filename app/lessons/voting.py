@@ -9,8 +9,8 @@ import streamlit as st
 import torch
 
 from app import cache
+from app.figures.lesson_draws import draws_figure
 from app.figures.lesson_line import voting_figure
-from app.figures.votes import draw_strip
 from app.lessons import live
 from app.lessons.controls import choose, choose_object, drag
 from app.lessons.formula import Symbol, colour, degrees
@@ -93,7 +93,7 @@ def show() -> None:
             f"The first {SHOWN} of {votes} draws, and what each votes for; blue ones agree with the winner."
         )
         figure(
-            draw_strip(
+            draws_figure(
                 _draws(spec, twist, ballots.draws[:SHOWN]),
                 ballots.answers[:SHOWN].tolist(),
                 cache.model(model).classes,

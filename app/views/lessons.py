@@ -6,9 +6,10 @@ from types import ModuleType
 
 import streamlit as st
 
+from app import links
 from app.lessons import additive, attack_by_hand, cells, confidence, rotations, voting
 from app.lessons.frame import heading, presenting
-from app.lessons.state import LESSON, choice, put
+from app.lessons.state import LESSON, choice, linked, put
 
 LESSONS: dict[str, ModuleType] = {
     "1": attack_by_hand,
@@ -29,27 +30,34 @@ _SHORT = {
 
 
 def page() -> None:
-    """The list of lessons, and the one that is open."""
-    if not presenting():
-        key = "widget_lesson"
-        if st.session_state.get(key) != choice(LESSON):
-            st.session_state[key] = choice(LESSON)
-        st.segmented_control(
-            "Lesson",
-            list(LESSONS),
-            format_func=_SHORT.__getitem__,
-            key=key,
-            required=True,
-            label_visibility="collapsed",
-            on_change=lambda: put(LESSON, st.session_state[key]),
-        )
-    now = choice(LESSON)
-    heading(LESSONS[now].TITLE)
-    with st.container(key="lesson"):
-        _lesson(now)
+    """The address says which lesson, and how it is set."""
+    asked = LESSON.clean(st.query_params.get("lesson", choice(LESSON)))
+    links.restore(linked(asked or LESSON.default))
+    _classroom()
 
 
 @st.fragment
-def _lesson(now: str) -> None:
-    """A fragment: a slider redraws the lesson and nothing else."""
-    LESSONS[now].show()
+def _classroom() -> None:
+    """A fragment: a slider redraws the lesson and nothing else of the app."""
+    if not presenting():
+        _contents()
+    now = choice(LESSON)
+    heading(LESSONS[now].TITLE)
+    with st.container(key="lesson"):
+        LESSONS[now].show()
+    links.share(linked(now))
+
+
+def _contents() -> None:
+    key = "widget_lesson"
+    if st.session_state.get(key) != choice(LESSON):
+        st.session_state[key] = choice(LESSON)
+    st.segmented_control(
+        "Lesson",
+        list(LESSONS),
+        format_func=_SHORT.__getitem__,
+        key=key,
+        required=True,
+        label_visibility="collapsed",
+        on_change=lambda: put(LESSON, st.session_state[key]),
+    )
