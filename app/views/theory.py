@@ -37,7 +37,7 @@ def sections(document: str) -> tuple[str, list[Section]]:
 def implementation(name: str) -> object:
     """What a full name such as tpc_core.statistics.binomial.lower_bound stands for."""
     module, _, last = name.rpartition(".")
-    return getattr(importlib.import_module(module), last)
+    return inspect.unwrap(getattr(importlib.import_module(module), last))  # a cached function is a function
 
 
 def page() -> None:

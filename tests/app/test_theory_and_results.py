@@ -1,0 +1,146 @@
+"""The Theory page names code that exists; the Results page reads whatever summaries are there."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.figures.results import standing_figure
+from app.figures.theme import LIGHT
+from app.views import results
+from app.views.theory import DOCUMENT, implementation, sections
+from tpc_core.errors import InvalidFile
+from tpc_core.evaluation.paper import paper
+from tpc_core.evaluation.standing import best_answers, load_summaries, read_summary, standings
+from tpc_core.evaluation.summary import to_json
+
+_, SECTIONS = sections(DOCUMENT.read_text(encoding="utf-8"))
+
+
+def theory_page() -> None:
+    """The Theory page by itself."""
+    from app.views.theory import page
+
+    page()
+
+
+def results_page() -> None:
+    """The Results page by itself."""
+    from app.views.results import page
+
+    page()
+
+
+class TestTheory:
+    @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.title)
+    def test_each_statement_has_a_proof_and_code_that_exists(self, section) -> None:
+        assert "**Statement.**" in section.text
+        assert "**Proof sketch.**" in section.text
+        assert section.names
+        for name in section.names:
+            thing = implementation(name)
+            assert inspect.isclass(thing) or inspect.isfunction(thing)
+            assert inspect.getdoc(thing)
+
+    def test_nothing_else_that_looks_like_our_code_is_named(self) -> None:
+        named = set(re.findall(r"tpc_core\.[\w.]*\w", DOCUMENT.read_text(encoding="utf-8")))
+        assert named == {name for section in SECTIONS for name in section.names}
+
+    def test_the_slips_of_the_paper_are_told(self) -> None:
+        assert sum("**The paper.**" in section.text for section in SECTIONS) >= 8
+
+    def test_the_page_shows_the_chosen_statement_with_its_source(self) -> None:
+        app = AppTest.from_function(theory_page, default_timeout=60).run()
+        app.radio(key="theory_section").set_value("Refutation").run()
+        assert not app.exception
+        assert any("def confirm_attack" in code.value for code in app.code)
+
+
+def summary(**changes: object) -> dict[str, object]:
+    path = sorted(results.SUMMARIES.glob("*.json"))[0]
+    return {**json.loads(path.read_text(encoding="utf-8")), **changes}
+
+
+class TestStandings:
+    def test_summaries_are_read_as_they_were_written(self) -> None:
+        for path in results.SUMMARIES.glob("*.json"):
+            content = json.loads(path.read_text(encoding="utf-8"))
+            again = to_json(read_summary(content))
+            for key in ("claims", "clean_accuracy", "objects", "settings", "evaluations_per_object"):
+                assert again[key] == content[key]
+
+    def test_every_row_of_the_paper_is_there_with_or_without_our_answer(self) -> None:
+        figures, complaints = load_summaries(results.SUMMARIES)
+        assert not complaints
+        for table in paper().tables:
+            rows = standings(table, figures)
+            assert [row.row for row in best_answers(rows)] == list(table.rows)
+
+    def test_below_is_said_and_whether_the_objects_explain_it(self) -> None:
+        figures, _ = load_summaries(results.SUMMARIES)
+        for table in paper().tables:
+            for row in standings(table, figures):
+                if row.share is None or row.row.tpc is None:
+                    assert row.verdict == "open"
+                    continue
+                gap = row.share.value - row.row.tpc
+                assert row.verdict == ("equal" if abs(gap) < 0.05 else "above" if gap > 0 else "below")
+                assert row.sure == (row.row.tpc < row.share.low or row.row.tpc > row.share.high)
+
+    def test_a_file_that_is_no_summary_is_named_and_the_others_are_read(self, tmp_path: Path) -> None:
+        (tmp_path / "good.json").write_text(json.dumps(summary()))
+        (tmp_path / "broken.json").write_text("{")
+        (tmp_path / "other.json").write_text('{"format": "tpc-evaluation/9"}')
+        (tmp_path / "short.json").write_text(json.dumps(summary(claims=[{}])))
+        figures, complaints = load_summaries(tmp_path)
+        assert len(figures) == 1
+        assert [complaint.partition(":")[0] for complaint in complaints] == [
+            "broken.json",
+            "other.json",
+            "short.json",
+        ]
+
+    def test_a_setting_that_is_unknown_is_said(self) -> None:
+        settings = {**summary()["settings"], "mystery": 1}  # type: ignore[dict-item]
+        with pytest.raises(InvalidFile, match="mystery"):
+            read_summary(summary(settings=settings))
+
+    def test_the_figure_has_a_place_for_each_row(self) -> None:
+        figures, _ = load_summaries(results.SUMMARIES)
+        rows = standings(paper().tables[0], figures)
+        drawn = standing_figure(rows, LIGHT)
+        assert len(drawn["layout"]["yaxis"]["ticktext"]) == len(rows)
+        assert sum(len(trace["x"]) for trace in drawn["data"][2:]) == sum(
+            row.share is not None for row in rows
+        )
+
+
+class TestResults:
+    def test_it_counts_the_rows_below_and_shows_every_command(self) -> None:
+        app = AppTest.from_function(results_page, default_timeout=60).run()
+        assert not app.exception
+        said = next(text.value for text in app.markdown if "are below" in text.value)
+        figures, _ = load_summaries(results.SUMMARIES)
+        best = [row for table in paper().tables for row in best_answers(standings(table, figures))]
+        assert f"**{sum(row.verdict == 'below' for row in best)} are below**" in said
+        assert len(app.code) == len(figures)
+        assert all(code.value.startswith("tpc evaluate") for code in app.code)
+
+    def test_every_table_can_be_chosen(self) -> None:
+        app = AppTest.from_function(results_page, default_timeout=60).run()
+        for name in app.button_group(key="results_table").options:
+            app.button_group(key="results_table").set_value(getattr(name, "content", name)).run()
+            assert not app.exception
+
+    def test_without_summaries_it_says_how_to_make_one(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(results, "SUMMARIES", tmp_path)
+        app = AppTest.from_function(results_page, default_timeout=60).run()
+        assert not app.exception
+        assert any("tpc evaluate" in info.value for info in app.info)
