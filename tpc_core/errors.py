@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+LONGEST_MESSAGE = 1000
+
 
 class TpcError(Exception):
-    """The base of all errors that this library raises on purpose."""
+    """The base of all errors that this library raises on purpose; its message is one printable line.
+
+    Messages quote names and values from files that anyone may have written, so whatever could break a line, colour
+    a terminal or fill a screen is taken out here, once for all.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(one_line(str(message)))
+
+
+def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
+    """The text without line breaks and control characters, cut in the middle where it is too long."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in text[: 16 * longest])
+    words = " ".join(printable.split())
+    if len(words) <= longest and len(text) <= 16 * longest:
+        return words
+    half = (longest - 5) // 2
+    return f"{words[:half]} ... {words[-half:]}"
 
 
 class InvalidCloud(TpcError, ValueError):
@@ -44,4 +63,4 @@ class MissingDependency(TpcError, ImportError):
 
 def unknown_name(kind: str, name: object, known: list[str]) -> UnknownName:
     """An UnknownName error that lists what could have been meant."""
-    return UnknownName(f"unknown {kind} {str(name)!r}; choose one of: {', '.join(known)}")
+    return UnknownName(f"unknown {kind} {one_line(str(name), 80)!r}; choose one of: {', '.join(known)}")

@@ -19,7 +19,8 @@ _Y_UP_TO_Z_UP = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]], dtype=np.float64)
 
 def z_up(points: NDArray[np.floating]) -> NDArray[np.float64]:
     """Turn y-up points (..., 3) to z-up: (x, y, z) becomes (x, -z, y)."""
-    return np.asarray(points, dtype=np.float64) @ _Y_UP_TO_Z_UP.T
+    with np.errstate(invalid="ignore"):  # NaN and infinity are refused in a sentence, by checked_geometry
+        return np.asarray(points, dtype=np.float64) @ _Y_UP_TO_Z_UP.T
 
 
 @dataclass(frozen=True)
