@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from app import links
 from app.components.plot import SVG, plot
 from app.figures.results import ROW, row_name, standing_figure
 from app.look import theme
@@ -31,10 +32,15 @@ def page() -> None:
     answered = [(table, rows) for table, rows in tables if any(row.share is not None for row in rows)]
     _overview([row for _, rows in tables for row in best_answers(rows)], all_figures)
     names = [table.id for table, _ in answered]
-    chosen = st.segmented_control("Table", names, default=names[0], required=True, key="results_table")
+    linked = [links.choice("table", "results_table", names, names[0])]
+    links.restore(linked)
+    if st.session_state.get("results_table") not in names:
+        st.session_state["results_table"] = names[0]
+    chosen = st.segmented_control("Table", names, required=True, key="results_table")
     table, rows = next((pair for pair in answered if pair[0].id == chosen), answered[0])
     _table(table, rows)
     _commands(all_figures)
+    links.share(linked)
 
 
 def _overview(best: Sequence[Standing], all_figures: Sequence[Figures]) -> None:

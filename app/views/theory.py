@@ -10,6 +10,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from app import links
+
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "theory.md"
 _NAME = re.compile(r"`(tpc_core(?:\.\w+)+)`")
 
@@ -44,6 +46,8 @@ def page() -> None:
     """A list of statements on the left, the chosen one on the right, with its code."""
     introduction, found = sections(DOCUMENT.read_text(encoding="utf-8"))
     titles = [section.title for section in found]
+    linked = [links.choice("statement", "theory_section", titles, titles[0])]
+    links.restore(linked)
     left, right = st.columns([2.6, 9.4], gap="large")
     with left:
         st.markdown("### What is proved")
@@ -58,6 +62,7 @@ def page() -> None:
         st.markdown(section.text, width=980)
         for name in section.names:
             _source(name)
+    links.share(linked)
 
 
 def _source(name: str) -> None:

@@ -1,0 +1,170 @@
+"""Lessons in a real browser: everything that can be dragged moves the formula and the figures; links and keys work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PATIENCE = 90_000
+CHANGES = {
+    "1": ("lesson1_cloud", -80.0),
+    "2": ("lesson2_line", 100.0),
+    "3": ("lesson3_experiments", 0.8),
+    "4": ("lesson4_line", 120.0),
+    "5": ("lesson5_reach", 0.3),
+    "6": ("lesson6_cloud", 110.0),
+}
+"""The figure that the first slider of each lesson moves, and where the slider is dragged to."""
+NAMES = {
+    "1": "1 Attack",
+    "2": "2 Voting",
+    "3": "3 Confidence",
+    "4": "4 Radius",
+    "5": "5 Cells",
+    "6": "6 Rotations",
+}
+
+
+@pytest.fixture(scope="module")
+def classroom(chromium, server) -> Iterator[Any]:
+    """One visitor who goes through all lessons."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(f"{server}/lessons")
+    page.wait_for_selector(".tpc-lesson-title")
+    yield page
+    assert page.locator("[data-testid=stException]").count() == 0
+    context.close()
+
+
+def open_lesson(page: Any, lesson: str) -> None:
+    page.get_by_text(NAMES[lesson], exact=True).first.click()
+    shown(page, lesson)
+
+
+def shown(page: Any, lesson: str) -> None:
+    page.wait_for_selector(f'.tpc-lesson-title[data-lesson="{lesson}"]')
+    page.wait_for_selector(f".st-key-{CHANGES[lesson][0]} .tpc-plot[data-drawn]")
+
+
+def slide(page: Any, lesson: str, value: float) -> None:
+    """Drag the first slider of a lesson, let it go, and wait until every figure has followed."""
+    page.evaluate(
+        """([key, value]) => { const range = document.querySelector(`.st-key-${key} input[type=range]`);
+        range.value = value; for (const kind of ['input', 'change'])
+        range.dispatchEvent(new Event(kind, {bubbles: true})); }""",
+        [f"lesson{lesson}_drag", value],
+    )
+    page.wait_for_function(
+        """key => { const sent = Number(document.querySelector(`.st-key-${key} .tpc-sliders`).dataset.sent || 0);
+        const plots = [...document.querySelectorAll('.st-key-lesson .tpc-plot')];
+        return sent > 0 && plots.length > 0 && plots.every(plot => Number(plot.dataset.stamp) >= sent); }""",
+        arg=f"lesson{lesson}_drag",
+    )
+    page.wait_for_timeout(300)
+
+
+def drawn(page: Any, key: str) -> str:
+    """The numbers of a figure."""
+    script = """key => { const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+        const numbers = plot._fullData.map(trace => [Array.from(trace.x || []), Array.from(trace.y || [])]);
+        return JSON.stringify([numbers, plot.layout.shapes]); }"""
+    return str(page.evaluate(script, key))
+
+
+def formula(page: Any) -> str:
+    return str(page.locator(".st-key-formula .katex-mathml").first.text_content())
+
+
+@pytest.mark.parametrize("lesson", CHANGES)
+def test_dragging_moves_the_formula_and_the_figure_on_one_screen(classroom, lesson: str) -> None:
+    key, value = CHANGES[lesson]
+    open_lesson(classroom, lesson)
+    figure, values = drawn(classroom, key), formula(classroom)
+    slide(classroom, lesson, value)
+    assert drawn(classroom, key) != figure
+    if lesson != "3":  # its formula holds real votes, which no slider of the simulation moves
+        assert formula(classroom) != values
+    main = classroom.evaluate(
+        "() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollHeight - m.clientHeight; }"
+    )
+    assert main <= 1
+    classroom.get_by_text("Answer", exact=True).first.click()
+    answer = classroom.locator(".st-key-question [data-testid=stExpanderDetails]")
+    answer.wait_for()
+    assert len(answer.inner_text()) > 80
+
+
+def test_present_hides_the_rest_and_keys_lead_on(classroom) -> None:
+    page = classroom
+    open_lesson(page, "1")
+    before = page.evaluate("() => parseFloat(getComputedStyle(document.documentElement).fontSize)")
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.locator(".tpc-presenter button[data-go=present]").click()
+    page.wait_for_selector(".tpc-presenter button[data-go=leave]")
+    page.wait_for_selector("[data-testid=stHeader]", state="hidden")
+    assert (
+        page.evaluate("() => parseFloat(getComputedStyle(document.documentElement).fontSize)") > 1.2 * before
+    )
+    page.keyboard.press("PageDown")
+    shown(page, "2")
+    page.keyboard.press("PageUp")
+    shown(page, "1")
+    page.locator(".tpc-presenter button[data-go=leave]").click()
+    page.wait_for_selector("[data-testid=stHeader]", state="visible")
+    page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_a_link_opens_a_lesson_as_it_was_left(classroom, chromium, server) -> None:
+    page = classroom
+    open_lesson(page, "4")
+    slide(page, "4", -55.0)
+    page.wait_for_function("() => location.search.includes('twist=-55')")
+    address, values = page.evaluate("() => location.href"), formula(page)
+    context = chromium.new_context(viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(PATIENCE)
+    other = context.new_page()
+    other.goto(address)
+    shown(other, "4")
+    assert formula(other) == values
+    assert other.locator(".st-key-lesson4_drag input[type=number]").first.input_value() == "-55"
+    context.close()
+
+
+def test_a_report_opens_from_disk_without_a_network(chromium, tmp_path) -> None:
+    from app.export import run_report
+    from tpc_core import Certificate, certify, load_model, load_object, verify
+
+    model = load_model("pointnet64-noise")
+    certificate = certify(model, load_object("gallery:chair-1", points=64), "z-taper", 0.2)
+    file = tmp_path / "report.html"
+    file.write_text(run_report(certificate), encoding="utf-8")
+    context = chromium.new_context(offline=True, accept_downloads=True)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_selector("#cloud[data-drawn]")
+    page.wait_for_selector("#map[data-drawn]")
+    assert page.locator("#cloud canvas").count() > 0
+    assert page.locator("#trouble").inner_text() == ""
+    assert certificate.sentence in page.locator(".verdict").inner_text()
+    first = "() => Array.from(document.getElementById('cloud')._fullData.at(-1).x).slice(0, 5)"
+    far = page.evaluate(first)
+    page.evaluate(
+        "() => Plotly.restyle('cloud', ...document.getElementById('cloud').layout.sliders[0].steps[0].args)"
+    )
+    assert page.evaluate(first) != far
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    saved = Certificate.from_json(json.dumps(json.loads(download.value.path().read_text())))
+    assert verify(saved).verdict == "certified"
+    context.close()
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
