@@ -11,7 +11,7 @@ from app.debug.opened import Opened
 from app.debug.work import start_sweep, view_of
 from app.figures.debug_take import sigma_curve, votes_curve
 from app.look import theme
-from app.widgets.requests import duration, votes_per_second
+from app.widgets.estimates import duration, votes_per_second
 from tpc_core import Model
 from tpc_core.diagnosis import SigmaLook
 from tpc_core.diagnosis.sweep import judgement, sigma_of, sweep_votes

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.debug.opened import Opened
 from app.debug.work import start_hunt, start_more, start_opinions, start_sweep, view_of
-from app.widgets.requests import duration, votes_per_second
+from app.widgets.estimates import duration, votes_per_second
 from tpc_core import Model
 from tpc_core.diagnosis import CellFacts, Finding, Remedy, explain_cell
 from tpc_core.diagnosis.findings import count
@@ -22,6 +22,11 @@ _ICONS = {
     "sweep": ":material/tune:",
     "other-model": ":material/model_training:",
 }
+
+
+def symbols(text: str) -> str:
+    """Plain words as HTML, with p_A as it is written."""
+    return html.escape(text).replace("p_A", "p<sub>A</sub>")
 
 
 def why(visitor: str, case: Opened, model: Model | None, facts: CellFacts | None) -> None:
@@ -43,10 +48,10 @@ def why(visitor: str, case: Opened, model: Model | None, facts: CellFacts | None
 def _finding(
     visitor: str, case: Opened, model: Model | None, finding: Finding, place: str, facts: CellFacts | None
 ) -> None:
-    lines = "".join(f"<li>{html.escape(line)}</li>" for line in finding.evidence)
+    lines = "".join(f"<li>{symbols(line)}</li>" for line in finding.evidence)
     st.html(
         f'<div class="tpc-finding" data-cause="{finding.cause}"><b>{finding.title}.</b> '
-        f"{html.escape(finding.sentence)}<ul>{lines}</ul></div>"
+        f"{symbols(finding.sentence)}<ul>{lines}</ul></div>"
     )
     for number, remedy in enumerate(finding.remedies):
         _remedy(visitor, case, model, remedy, f"{place}_{number}", facts)
@@ -65,6 +70,8 @@ def _remedy(
         key=f"debug_do_{place}_{remedy.action}",
         icon=_ICONS[remedy.action],
         width="stretch",
+        help=remedy.note or None,
+        type="primary" if place == "now_0" else "secondary",
     ):
         _act(visitor, case, model, remedy, facts)
         st.rerun()
@@ -86,6 +93,13 @@ def _act(visitor: str, case: Opened, model: Model | None, remedy: Remedy, facts:
         start_more(visitor, case, model, remedy)
 
 
+def first_remedy(visitor: str, case: Opened, model: Model | None, facts: CellFacts) -> None:
+    """The first thing to do about a cell, beside its votes."""
+    remedies = [r for r in explain_cell(case.subject, facts).remedies if r.action in _ICONS]
+    if remedies and model is not None:
+        _remedy(visitor, case, model, remedies[0], "now_0", facts)
+
+
 def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:
     """What it will take, in votes and in time, and how likely it is to do."""
     if not remedy.votes or not math.isfinite(remedy.votes):
@@ -93,9 +107,11 @@ def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:
     words = f"about {count(remedy.votes)} votes"
     if model is not None:
         words += f", {duration(remedy.votes / votes_per_second(model, case.subject.cloud))}"
+    if f"{count(remedy.votes)} " in remedy.sentence:  # the number is said already
+        words = words.partition(", ")[2]
     if remedy.chance is not None:
         words += f"; {_likely(remedy.chance)}"
-    return f" ({words})"
+    return f" ({words})" if words else ""
 
 
 def _likely(chance: float) -> str:
