@@ -8,10 +8,10 @@ import streamlit as st
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.lesson_line import trail_figure
 from app.lessons import live
-from app.lessons.controls import choose_object, drag
+from app.lessons.controls import choose_object, drag, switch
 from app.lessons.formula import Symbol, colour, degrees, word
 from app.lessons.frame import figure, formula, question, says
-from app.lessons.state import ATTACK_OBJECT, ATTACK_TWIST, number
+from app.lessons.state import ATTACK_OBJECT, ATTACK_REVEAL, ATTACK_TWIST, number
 from app.look import theme
 
 TITLE = "A classifier breaks under a twist"
@@ -58,7 +58,7 @@ def show() -> None:
             _answer(spec, len(tried), truth),
         )
     with right:
-        shown = st.toggle("Show what it says at every angle", key="lesson1_reveal")
+        shown = switch(ATTACK_REVEAL)
         view = CloudView(original=cloud.points.numpy(), moved=moved.numpy())
         figure(
             cloud_figure(view, theme(), colouring="height", size=6.5),

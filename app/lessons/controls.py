@@ -95,6 +95,15 @@ def choose_object(field: Choice) -> str:
     return f"gallery:{choice(field)}"
 
 
+def switch(field: Choice) -> bool:
+    """A field of yes and no."""
+    key = f"widget_{field.key}"
+    if st.session_state.get(key) != (choice(field) == "yes"):
+        st.session_state[key] = choice(field) == "yes"
+    st.toggle(field.label, key=key, on_change=lambda: put(field, "yes" if st.session_state[key] else "no"))
+    return choice(field) == "yes"
+
+
 def plain(name: str) -> str:
     """night_stand-1 -> night stand."""
     return name.rpartition("-")[0].replace("_", " ") or name

@@ -61,6 +61,7 @@ PRESENTING = Choice("lesson_present", "Present", "no", ("no", "yes"))
 
 ATTACK_OBJECT = Choice("lesson1_object", "Object", "door-1", TWISTED)
 ATTACK_TWIST = Number("lesson1_twist", "twist θ", 0.0, -180.0, 180.0, 1.0, "deg", "attack")
+ATTACK_REVEAL = Choice("lesson1_reveal", "Show what it says at every angle", "no", ("no", "yes"))
 
 VOTE_OBJECT = Choice("lesson2_object", "Object", "door-1", TWISTED)
 VOTE_TWIST = Number("lesson2_twist", "twist θ", 60.0, -180.0, 180.0, 1.0, "deg", "attack")
@@ -97,6 +98,7 @@ FIELDS: tuple[Field, ...] = (
     PRESENTING,
     ATTACK_OBJECT,
     ATTACK_TWIST,
+    ATTACK_REVEAL,
     VOTE_OBJECT,
     VOTE_TWIST,
     VOTE_SIGMA,
