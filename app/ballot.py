@@ -50,8 +50,9 @@ def look(
     counts = torch.zeros(base.shape[-1], dtype=torch.int64)
     kept: list[Tensor] = []
     answers: list[int] = []
+    size = min(votes, BLOCK)
     for index in range(max(1, votes // BLOCK)):
-        draws = smoothing.perturb(points.expand(BLOCK, *points.shape), stream.block(index))
+        draws = smoothing.perturb(points.expand(size, *points.shape), stream.block(index))
         answer = classifier(draws).argmax(dim=-1)
         counts += torch.bincount(answer, minlength=len(counts))
         missing = shown - len(answers)
@@ -62,5 +63,7 @@ def look(
 
 
 def votes_that_fit(points: int, *, moving: bool) -> int:
-    """How many votes keep a slider fluent: one block while it moves, more once it rests on a small cloud."""
-    return BLOCK if moving or points > 256 else 4 * BLOCK
+    """How many votes keep a slider fluent: few while it moves, more once it rests."""
+    if points > 256:
+        return BLOCK if not moving else 8
+    return BLOCK if moving else 4 * BLOCK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import streamlit as st
 from torch import Tensor
 
@@ -69,6 +70,16 @@ def shape(spec: str) -> Shape:
 def dataset(name: str, split: str) -> Dataset:
     """One split of a data set, from the folder that the environment names."""
     return open_dataset(name, split)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def rows(name: str, split: str, category: str, search: str) -> np.ndarray:
+    """The numbers of the objects of a category ("all" for any) whose id holds the searched words."""
+    data = dataset(name, split)
+    found = np.arange(len(data))
+    if category != "all":
+        found = found[data.labels == data.classes.index(category)]
+    return np.array([row for row in found if search in data.object_id(int(row)).lower()], dtype=np.int64)
 
 
 @st.cache_data(show_spinner=False)

@@ -13,8 +13,6 @@ _CSS = """
 h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
 .tpc-object { width: 64px; height: 64px; object-fit: contain; border-radius: 8px;
   background: color-mix(in srgb, currentColor 6%, transparent); display: block; }
-.tpc-answers { font-size: 1rem; line-height: 1.6; }
-.tpc-answers i { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 8px; }
 .tpc-blank { display: flex; align-items: center; justify-content: center; opacity: .5; letter-spacing: 2px; }
 .tpc-verdict { margin-top: .2rem; border-radius: 8px; padding: .7rem 1rem; font-size: 1.06rem; line-height: 1.4;
   border-left: 5px solid; background: color-mix(in srgb, currentColor 5%, transparent); }
@@ -29,8 +27,9 @@ h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
 
 
 def style() -> None:
-    """Spacing and the few classes that pages use."""
-    st.html(_CSS)
+    """Spacing, the few classes that pages use, and the two colours of a vote."""
+    now = theme()
+    st.html(f"{_CSS}<style>:root {{ --tpc-agree: {now.agree}; --tpc-differ: {now.differ}; }}</style>")
 
 
 def theme() -> Theme:

@@ -117,23 +117,30 @@ class Poser:
         """Whether a slider is being dragged."""
         return self._before_drag is not None
 
-    def drag(self, values: Sequence[float], *, final: bool) -> None:
-        """A slider moved; `final` says that it was let go."""
-        pose = Pose(self.pose.transform, within(self.transform.parameters, values))
+    def drag(self, values: Sequence[float]) -> None:
+        """A slider moved."""
         if self._before_drag is None:
             self._before_drag = self.pose
-        self.pose = pose
-        if final:
-            before, self._before_drag = self._before_drag, None
-            if before != pose:
-                self._remember(before)
+        self.pose = Pose(self.pose.transform, within(self.transform.parameters, values))
+
+    def rest(self) -> None:
+        """The sliders were let go: the drag becomes one step of history."""
+        before, self._before_drag = self._before_drag, None
+        if before is not None and before != self.pose:
+            self._remember(before)
+
+    def start(self, pose: Pose) -> None:
+        """Begin at a pose, with nothing before it: a link brought it."""
+        self.pose, self.past, self.future, self._before_drag = pose, [], [], None
+        self.epoch += 1
 
     def set(self, pose: Pose) -> None:
         """Take a pose from a button or a list."""
+        self.rest()
         if pose == self.pose:
             return
         self._remember(self.pose)
-        self.pose, self._before_drag = pose, None
+        self.pose = pose
         self.epoch += 1
 
     def reset(self) -> None:
@@ -146,15 +153,19 @@ class Poser:
             self.set(Pose.identity(name))
 
     def undo(self) -> None:
+        """One step back."""
+        self.rest()
         if self.past:
             self.future.append(self.pose)
-            self.pose, self._before_drag = self.past.pop(), None
+            self.pose = self.past.pop()
             self.epoch += 1
 
     def redo(self) -> None:
+        """One step forward again."""
+        self.rest()
         if self.future:
             self.past.append(self.pose)
-            self.pose, self._before_drag = self.future.pop(), None
+            self.pose = self.future.pop()
             self.epoch += 1
 
     def _remember(self, pose: Pose) -> None:

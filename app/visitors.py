@@ -11,8 +11,11 @@ from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.jobs import JobBoard
+from app.uploads import Uploads
 
 _SWEEP_EVERY = 30.0
+_ABOUT = 600.0
+"""Seconds that a visitor counts as present after the last tab was closed: a reload must lose nothing."""
 _COOKIE = "_streamlit_xsrf"
 
 
@@ -22,6 +25,7 @@ class Visitors:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sessions: dict[str, set[str]] = {}
+        self._seen: dict[str, float] = {}
 
     def note(self, visitor: str, session: str) -> None:
         with self._lock:
@@ -34,7 +38,13 @@ class Visitors:
         with self._lock:
             alive = {s for s in self._sessions.get(visitor, set()) if runtime.is_active_session(s)}
             self._sessions[visitor] = alive
+            if alive:
+                self._seen[visitor] = time.monotonic()
         return bool(alive)
+
+    def about(self, visitor: str) -> bool:
+        """Whether a visitor is present, or was so a short while ago."""
+        return self.present(visitor) or time.monotonic() - self._seen.get(visitor, -_ABOUT) < _ABOUT
 
 
 @st.cache_resource(show_spinner=False)
@@ -44,14 +54,21 @@ def visitors() -> Visitors:
 
 
 @st.cache_resource(show_spinner=False)
+def uploads() -> Uploads:
+    """The one store of files that visitors brought."""
+    return Uploads()
+
+
+@st.cache_resource(show_spinner=False)
 def board() -> JobBoard:
-    """The one board of runs, swept now and then by a thread of its own."""
-    jobs, register = JobBoard(), visitors()
+    """The one board of runs; a thread of its own sweeps up after visitors who left, now and then."""
+    jobs, files, register = JobBoard(), uploads(), visitors()
 
     def sweep() -> None:
         while True:
             time.sleep(_SWEEP_EVERY)
             jobs.sweep(register.present)
+            files.sweep(register.about)
 
     threading.Thread(target=sweep, name="sweep-jobs", daemon=True).start()
     return jobs

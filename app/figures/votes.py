@@ -1,56 +1,80 @@
-"""What the model says: bars of base and smoothed votes, and a strip of the random draws behind them."""
+"""What the model says: the votes by class, and the random draws behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.arrays import packed
-from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
+from app.figures.theme import Figure, Theme, base_layout
 
-BASE_COLOUR, SMOOTHED_COLOUR = OKABE_ITO[1], OKABE_ITO[0]
+Tally = dict[str, Any]
+"""What components/votes shows."""
+Strip = dict[str, Any]
+"""What components/draws shows."""
+MOST_POINTS = 256
+"""Points of each draw in the strip: more would not be told apart."""
 
 
-def vote_bars(
+def tally(
     base: NDArray[np.floating],
     votes: NDArray[np.integer],
     classes: Sequence[str],
     truth: str | None,
-    theme: Theme,
     *,
     shown: int = 5,
-) -> Figure:
-    """Shares by class: the base model's confidence beside the smoothed model's votes, the true class starred."""
-    share = votes / max(int(votes.sum()), 1)
+) -> Tally:
+    """Both answers, and shares by class: the base model's confidence beside the smoothed model's votes.
+
+    The classes with the most votes are shown, and the true class always.
+    """
+    cast = int(votes.sum())
+    share = votes / max(cast, 1)
     ranked = np.argsort(-(share + 1e-3 * base), kind="stable")
     chosen = list(ranked[:shown])
     if truth in classes and classes.index(truth) not in chosen:
         chosen[-1] = classes.index(truth)
-    labels = [("★ " if classes[i] == truth else "") + classes[i].replace("_", " ") for i in chosen]
-
-    def bar(name: str, values: NDArray[np.floating], colour: str) -> Figure:
-        return {
-            "type": "bar",
-            "orientation": "h",
-            "name": name,
-            "y": labels,
-            "x": [round(100 * float(values[i]), 2) for i in chosen],
-            "marker": {"color": colour},
-            "hovertemplate": f"%{{y}}: %{{x:.1f}} %<extra>{name}</extra>",
+    winner = int(np.argmax(votes))
+    rows = [
+        {
+            "name": words(classes[i]),
+            "truth": classes[i] == truth,
+            "base": round(float(base[i]), 4),
+            "smoothed": round(float(share[i]), 4),
         }
+        for i in chosen
+    ]
+    return {
+        "base": _answer("Base says", classes[int(np.argmax(base))], truth, ""),
+        "smoothed": _answer("Smoothed says", classes[winner], truth, f", {votes[winner]} of {cast} votes"),
+        "rows": rows,
+    }
 
-    traces = [bar("base model", base, BASE_COLOUR), bar("smoothed votes", share, SMOOTHED_COLOUR)]
-    layout = base_layout(theme, barmode="group", bargap=0.28)
-    layout["margin"] = {"l": 8, "r": 22, "t": 4, "b": 30}
-    layout["xaxis"] = axis(
-        theme, range=[0, 100], ticksuffix=" %", fixedrange=True, tickvals=[0, 25, 50, 75, 100]
-    )
-    layout["yaxis"] = axis(
-        theme, autorange="reversed", fixedrange=True, tickfont={"size": 13, "color": theme.text}
-    )
-    return {"data": traces, "layout": layout}
+
+def _answer(who: str, says: str, truth: str | None, rest: str) -> dict[str, str]:
+    mark = "" if truth is None else "✓" if says == truth else "✗"
+    return {"who": who, "says": words(says), "mark": mark, "rest": rest}
+
+
+def words(name: str) -> str:
+    """A class as people write it."""
+    return name.replace("_", " ")
+
+
+def strip(draws: NDArray[np.floating], answers: Sequence[int], classes: Sequence[str], winner: int) -> Strip:
+    """Random draws (k, N, 3), seen from the front right, each with its vote."""
+    flat = _from_the_front(draws[:, :MOST_POINTS])
+    named = [{"name": words(classes[answer]), "agrees": answer == winner} for answer in answers]
+    return {"points": packed(flat.ravel()), "draws": named}
+
+
+def _from_the_front(draws: NDArray[np.floating]) -> NDArray[np.floating]:
+    """(k, N, 3) -> (k, N, 2): right and up on the page."""
+    x, y, z = draws[..., 0], draws[..., 1], draws[..., 2]
+    return np.stack([(x + y) * 0.7071, z + 0.25 * (y - x)], axis=-1)
 
 
 def draw_strip(
@@ -65,11 +89,7 @@ def draw_strip(
     draws: (k, N, 3). Draws that vote for the winning class are blue, the others orange.
     """
     count = len(draws)
-    turned = np.stack(
-        [(draws[..., 0] + draws[..., 1]) * 0.7071, draws[..., 2] + 0.25 * (draws[..., 1] - draws[..., 0])],
-        axis=-1,
-    )
-    turned = np.clip(turned, -1.15, 1.25)
+    turned = np.clip(_from_the_front(draws), -1.15, 1.25)
     places = np.arange(count)
     agrees = np.asarray(answers) == winner
     traces: list[Figure] = []
@@ -90,7 +110,7 @@ def draw_strip(
         {
             "x": float(place),
             "y": -0.66,
-            "text": classes[answer].replace("_", " "),
+            "text": words(classes[answer]),
             "showarrow": False,
             "font": {"size": 12, "color": theme.agree if agree else theme.differ},
         }

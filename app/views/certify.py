@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app import links
+from app.uploads import is_upload
 from app.visitors import board
-from app.widgets.objects import current_shape, object_button
+from app.widgets.asked import LINKED
+from app.widgets.objects import NOT_SHARED, current_shape, current_spec, object_button
 from app.widgets.requests import ask
 from app.widgets.runs import chosen_run, show_run
 from tpc_core.errors import TpcError
@@ -13,6 +16,7 @@ from tpc_core.errors import TpcError
 
 def page() -> None:
     """Questions on the left, the run on the right."""
+    links.restore(LINKED)
     visitor = str(st.session_state["visitor"])
     left, right = st.columns([3.1, 9.2], gap="medium")
     with left:
@@ -42,6 +46,7 @@ def page() -> None:
             _empty()
         else:
             show_run(job)
+    links.share(LINKED, note=NOT_SHARED if is_upload(current_spec()) else "")
 
 
 def _empty() -> None:

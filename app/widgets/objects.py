@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import random
-
-import numpy as np
 import streamlit as st
 
 from app import cache
 from app.components.thumbnails import thumbnails
+from app.links import Piece
+from app.uploads import is_upload, read_upload
+from app.visitors import uploads
+from app.widgets.datasets import DATASETS, browse, parsed_spec, step
 from tpc_core import gallery
-from tpc_core.data import Dataset, Shape
+from tpc_core.data import Shape
 from tpc_core.data.files.load import FORMATS
-from tpc_core.data.limits import MAX_UPLOAD_BYTES
-from tpc_core.data.sandbox import read_untrusted, warm_up
-from tpc_core.errors import TpcError
+from tpc_core.data.sandbox import warm_up
+from tpc_core.errors import TpcError, UnknownName
 
 FIRST = "gallery:chair-1"
-_DATASETS = {"ModelNet40": "modelnet40", "ShapeNet part": "shapenetpart"}
+NOT_SHARED = "This object is your own file: the link opens it in this browser only."
 
 
 def current_spec() -> str:
@@ -28,21 +27,35 @@ def current_spec() -> str:
 
 def current_shape() -> Shape:
     """The object itself; one that cannot be loaded falls back to the first, with a notice."""
-    spec = current_spec()
-    uploads: dict[str, Shape] = st.session_state.setdefault("uploads", {})
-    if spec in uploads:
-        return uploads[spec]
     try:
-        return cache.shape(spec)
+        return shape_of(current_spec())
     except TpcError as error:
-        st.warning(f"{error} Showing {FIRST} instead.")
+        st.warning(f"{error}. Showing {FIRST} instead.")
         st.session_state["object"] = FIRST
         return cache.shape(FIRST)
 
 
-def is_upload(spec: str) -> bool:
-    """Whether an object is this visitor's own file."""
-    return spec.startswith("upload:")
+def shape_of(spec: str) -> Shape:
+    """An object that a visitor may see: of the gallery, of a data set, or their own; never a path on this machine."""
+    if is_upload(spec):
+        mine = uploads().get(str(st.session_state["visitor"]), spec)
+        if mine is None:
+            raise UnknownName(
+                "this is a file that somebody uploaded, and it is not here any more; upload it again"
+            )
+        return mine
+    if spec.partition(":")[0] not in ("gallery", *DATASETS.values()):
+        raise UnknownName(f"{spec!r} names no object; write gallery:chair-1 or modelnet40:test/17")
+    return cache.shape(spec)
+
+
+def _read(spec: str) -> None:
+    shape_of(spec)
+    st.session_state["object"] = spec
+
+
+OBJECT = Piece("object", lambda: "" if current_spec() == FIRST else current_spec(), _read)
+"""The object in the address of a page."""
 
 
 def title_of(spec: str, shape: Shape) -> str:
@@ -72,28 +85,42 @@ def object_button(shape: Shape) -> None:
         st.markdown(f"**{title_of(spec, shape)}**  \n{label}", width="content")
     if st.button("Choose an object", width="stretch", icon=":material/category:", key="choose_object"):
         choose_object()
+    if parsed_spec(spec) is not None:
+        _steps(spec)
+
+
+def _steps(spec: str) -> None:
+    """From one object of a data set to the next."""
+
+    def go(by: int | None) -> None:
+        st.session_state["object"] = step(spec, st.session_state.get("shelf"), by)
+
+    before, after, chance = st.columns(3, gap="small")
+    before.button(
+        "‹", key="object_before", help="The object before", width="stretch", on_click=go, args=(-1,)
+    )
+    after.button("›", key="object_after", help="The next object", width="stretch", on_click=go, args=(1,))
+    chance.button("Random", key="object_random", width="stretch", on_click=go, args=(None,))
 
 
 @st.dialog("Choose an object", width="large")
 def choose_object() -> None:
     """Gallery, data sets and upload, one tab each."""
-    warm_up()
-    tabs = st.tabs(["Gallery", *_DATASETS, "Upload"])
+    tabs = st.tabs(["Gallery", *DATASETS, "Upload"])
+    taken = None
     with tabs[0]:
-        _gallery()
-    for tab, (title, name) in zip(tabs[1:], _DATASETS.items(), strict=False):
+        taken = _gallery()
+    for tab, (title, name) in zip(tabs[1:], DATASETS.items(), strict=False):
         with tab:
-            _dataset(title, name)
+            taken = browse(title, name) or taken
     with tabs[-1]:
-        _upload()
+        taken = _upload() or taken
+    if taken is not None:
+        st.session_state["object"] = taken
+        st.rerun()
 
 
-def _take(spec: str) -> None:
-    st.session_state["object"] = spec
-    st.rerun()
-
-
-def _gallery() -> None:
+def _gallery() -> str | None:
     wanted = (
         st.text_input("Search", placeholder="chair, lamp, airliner ...", key="gallery_search").strip().lower()
     )
@@ -107,84 +134,26 @@ def _gallery() -> None:
         for entry in entries
     ]
     picked = thumbnails(items, selected=current_spec().removeprefix("gallery:"), key="gallery_grid")
-    if picked in {entry.name for entry in entries}:
-        _take(f"gallery:{picked}")
+    return f"gallery:{picked}" if picked in {entry.name for entry in entries} else None
 
 
-def _dataset(title: str, name: str) -> None:
-    split = st.segmented_control("Split", ["test", "train"], default="test", key=f"{name}_split") or "test"
-    try:
-        data = cache.dataset(name, split)
-    except TpcError as error:
-        st.info(str(error))
-        return
-    left, middle = st.columns(2)
-    category = left.selectbox("Category", ["all", *data.classes], key=f"{name}_category")
-    search = middle.text_input("Search by id", key=f"{name}_search", placeholder="chair_0891")
-    rows = matching_rows(data, category, search)
-    if not len(rows):
-        st.caption("Nothing matches.")
-        return
-    st.caption(f"{len(rows):,} objects of {title} {split}")
-    place_key = f"{name}_place"
-    place = min(int(st.session_state.get(place_key, 0)), len(rows) - 1)
-    before, number, after, chance = st.columns([1, 2, 1, 1], vertical_alignment="bottom")
-    if before.button("Previous", key=f"{name}_before", width="stretch"):
-        place = (place - 1) % len(rows)
-    if after.button("Next", key=f"{name}_after", width="stretch"):
-        place = (place + 1) % len(rows)
-    if chance.button("Random", key=f"{name}_random", width="stretch"):
-        place = random.randrange(len(rows))
-    st.session_state[place_key] = place
-    place = int(
-        number.number_input(
-            "Number", 0, len(rows) - 1, place, key=f"{name}_number_{split}_{category}_{place}"
-        )
-    )
-    st.session_state[place_key] = place
-    index = int(rows[place])
-    st.markdown(f"**{data.object_id(index)}**, class *{data.classes[data.label(index)]}*")
-    if st.button("Show this object", type="primary", key=f"{name}_take"):
-        _take(f"{name}:{split}/{index}")
-
-
-def matching_rows(data: Dataset, category: str, search: str) -> np.ndarray:
-    """The rows of a category whose id holds the searched words."""
-    rows = np.arange(len(data))
-    if category != "all":
-        rows = rows[data.labels == data.classes.index(category)]
-    wanted = search.strip().lower()
-    if wanted:
-        rows = np.array([row for row in rows if wanted in data.object_id(int(row)).lower()], dtype=np.int64)
-    return rows
-
-
-def _upload() -> None:
+def _upload() -> str | None:
+    warm_up()
     endings = ", ".join(ending.lstrip(".") for ending in sorted(FORMATS))
     st.caption(
-        f"A mesh or a cloud, z-up, at most {MAX_UPLOAD_BYTES >> 20} MB: {endings}. "
-        "It stays in your session; nobody else sees it."
+        f"A mesh or a cloud, z-up, at most 50 MB: {endings}. It is yours: nobody else sees it, nothing is kept on disk."
     )
     given = st.file_uploader("File", type=[ending.lstrip(".") for ending in FORMATS], key="upload_file")
     if given is None:
-        return
+        return None
     content = given.getvalue()
-    spec = f"upload:{hashlib.sha256(content + given.name.encode()).hexdigest()[:16]}"
-    known, shape = st.session_state.get("last_upload", ("", None))
-    if known != spec:  # the dialog runs again with every click in it
-        try:
-            shape = read_upload(content, given.name)
-        except TpcError as error:
-            st.error(str(error))
-            return
-        st.session_state["last_upload"] = (spec, shape)
+    try:
+        shape = read_upload(content, given.name)
+    except TpcError as error:
+        st.error(str(error))
+        return None
     kind = "a mesh" if shape.mesh is not None else "a cloud"
     st.success(f"{shape.name}: {kind}, up to {shape.max_points:,} points")
-    if st.button("Show this object", type="primary", key="upload_take"):
-        st.session_state.setdefault("uploads", {})[spec] = shape
-        _take(spec)
-
-
-def read_upload(content: bytes, name: str) -> Shape:
-    """The shape in an uploaded file, read in a process of its own; the name is cut down to safe letters."""
-    return read_untrusted(content, name)
+    if not st.button("Show this object", type="primary", key="upload_take"):
+        return None
+    return uploads().put(str(st.session_state["visitor"]), content, shape)

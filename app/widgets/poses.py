@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.components.sliders import sliders
+from app.links import Piece, written
 from app.state import (
     Pose,
     Poser,
@@ -15,6 +21,7 @@ from app.state import (
     parsed,
     preset_values,
     transform_name,
+    within,
 )
 from tpc_core import Transform
 from tpc_core.errors import TpcError
@@ -28,10 +35,55 @@ def poser() -> Poser:
     return found
 
 
-def pose_controls() -> Poser:
-    """The transform, its sliders, and the buttons below them; returns the pose as it now is."""
+def _read_transform(name: str) -> None:
+    poser().start(Pose.identity(name.replace(" ", "+")))  # a plus that was not escaped arrives as a space
+
+
+def _write_transform() -> str:
+    name = poser().pose.transform
+    return "" if name == Pose().transform else name
+
+
+def _read_values(text: str) -> None:
     mine = poser()
+    values = [float(value) for value in text.split(",")]
+    if len(values) != len(mine.pose.values) or not all(map(math.isfinite, values)):
+        raise ValueError(f"{mine.pose.transform} has {len(mine.pose.values)} values")
+    mine.start(Pose(mine.pose.transform, within(mine.transform.parameters, values)))
+
+
+def _write_values() -> str:
+    values = poser().pose.values
+    return ",".join(written(value) for value in values) if any(values) else ""
+
+
+POSE = (
+    Piece(
+        "transform",
+        lambda: "" if poser().pose.transform == Pose().transform else poser().pose.transform,
+        _read_transform,
+    ),
+    Piece("at", _write_values, _read_values),
+)
+"""The pose in the address of a page: the transform, and the values of its sliders."""
+
+
+def pose_controls() -> tuple[Poser, DeltaGenerator]:
+    """The transform and the buttons below its sliders; the pose as it now is, and the place of the sliders."""
+    mine = poser()
+    mine.rest()
+    st.session_state["pose_rests"] = False
     _choice(mine)
+    place = st.container()
+    _buttons(mine, mine.transform)
+    return mine, place
+
+
+@st.fragment
+def pose_sliders(mine: Poser, changes: Callable[[Poser], Mapping[str, Any]]) -> None:
+    """The sliders. While they move, this is all that runs: `changes` says what the page shows of the new pose."""
+    if st.session_state.pop("pose_rests", False):
+        st.rerun()  # undo, the address and a closer look at the votes follow
     transform = mine.transform
     sliders(
         transform.parameters,
@@ -41,15 +93,15 @@ def pose_controls() -> Poser:
         epoch=mine.epoch,
         stamp=mine.stamp,
         on_move=_moved,
+        parts=changes(mine) if mine.moving else None,
     )
-    _buttons(mine, transform)
-    return mine
 
 
 def _choice(mine: Poser) -> None:
     chosen, axis = kinds_and_axis(mine.pose.transform)
     follow = (mine.epoch, mine.pose.transform)
-    if st.session_state.get("pose_follows") != follow:
+    # Streamlit forgets the lists while another page is shown.
+    if st.session_state.get("pose_follows") != follow or "pose_kinds" not in st.session_state:
         st.session_state["pose_kinds"], st.session_state["pose_axis"] = chosen, axis
         st.session_state["pose_follows"] = follow
     st.multiselect(
@@ -101,7 +153,8 @@ def _moved() -> None:
     values = report.get("values", [])
     mine.stamp = int(report.get("stamp", 0))
     if len(values) == len(mine.pose.values):
-        mine.drag([float(value) for value in values], final=bool(report.get("final")))
+        mine.drag([float(value) for value in values])
+        st.session_state["pose_rests"] = bool(report.get("final"))
 
 
 def _buttons(mine: Poser, transform: Transform) -> None:

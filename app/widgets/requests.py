@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass
 
 import streamlit as st
 
 from app import cache
 from app.jobs import Request
-from app.widgets.objects import current_shape, current_spec, is_upload, title_of
+from app.state import Pose
+from app.uploads import is_upload
+from app.widgets.asked import (
+    BUDGETS,
+    CONFIDENCES,
+    FIRST_TRANSFORM,
+    asked_transform,
+    first_radius,
+    own_sigmas,
+    radius_keys,
+    sigma_keys,
+)
+from app.widgets.estimates import expect
+from app.widgets.objects import current_shape, current_spec, title_of
 from app.widgets.poses import describe_preset, poser
 from tpc_core import (
     Budget,
-    Cloud,
-    CoordinateSmoothing,
     Model,
     Options,
-    ParameterSmoothing,
     Smoothing,
     Transform,
     all_transforms,
     parse_transform,
 )
-from tpc_core.certify.estimate import Estimate, estimate
 from tpc_core.data import Shape
 from tpc_core.errors import TpcError
 from tpc_core.models import ModelCard
 from tpc_core.transforms import Composition
-from tpc_core.votes import BLOCK, Voter, resolve_device
-
-BUDGETS = {"no limit": None, "1,000": 1_000, "10,000": 10_000, "100,000": 100_000, "1,000,000": 1_000_000}
-CONFIDENCES = {"95 %": 0.05, "99 %": 0.01, "99.9 %": 0.001, "99.99 %": 0.0001}
 
 
 @dataclass(frozen=True)
@@ -90,17 +93,20 @@ def ask() -> Request | None:
         radius=radius,
         options=options,
     )
-    return request if _expect(request) else None
+    return request if expect(request) else None
 
 
 def _transform() -> Transform:
     names = transform_names()
     wanted = st.session_state.pop("certify_transform", None)
-    if wanted in names:
+    if wanted is not None:
         st.session_state["asked_transform"] = wanted
-    elif st.session_state.get("asked_transform") not in names:
+    elif "asked_transform" not in st.session_state:
         posed = poser().pose.transform
-        st.session_state["asked_transform"] = posed if posed in names and posed != "z-rotation" else "z-taper"
+        st.session_state["asked_transform"] = FIRST_TRANSFORM if posed == Pose().transform else posed
+    asked = asked_transform().name
+    if asked not in names:
+        names = [*names, asked]  # a composition that the visitor made
     return parse_transform(str(st.selectbox("Transform", names, key="asked_transform")))
 
 
@@ -109,13 +115,8 @@ def _radius(transform: Transform, largest: bool) -> dict[str, float] | None:
     if largest and not isinstance(transform, Composition):
         return None
     presets = {describe_preset(transform, radius): radius for radius in transform.paper_radii}
-    start = (
-        transform.paper_radii[0]
-        if transform.paper_radii
-        else tuple(p.largest_radius / 10 for p in transform.radii)
-    )
-    keys = [f"radius_{transform.name}_{p.name}" for p in transform.radii]
-    for key, value in zip(keys, start, strict=True):
+    keys = list(radius_keys(transform).values())
+    for key, value in zip(keys, first_radius(transform), strict=True):
         st.session_state.setdefault(key, float(value))
 
     def take() -> None:
@@ -209,66 +210,12 @@ def _settings(model: Model, transform: Transform, largest: bool) -> Options | No
 
 def _sigma(smoothing: Smoothing, model: str) -> tuple[float, ...] | None:
     """Another sigma than the model's own; None where it is left alone."""
-    if isinstance(smoothing, CoordinateSmoothing):
-        own, names = [smoothing.sigma], ["sigma"]
-    elif isinstance(smoothing, ParameterSmoothing):
-        radii = smoothing.transform.radii
-        own = [float(f"{p.to_edge(s):.12g}") for p, s in zip(radii, smoothing.sigmas, strict=True)]
-        names = [f"sigma of {p.name}" + (" (°)" if p.unit == "deg" else "") for p in radii]
-    else:
+    own = own_sigmas(smoothing)
+    if not own:
         st.caption(f"Smoothing: {smoothing.describe()}; it has no sigma.")
         return None
-    for name, value in zip(names, own, strict=True):
-        st.session_state.setdefault(f"sigma_{model}_{name}", value)
-    chosen = tuple(
-        float(st.number_input(name, min_value=1e-4, key=f"sigma_{model}_{name}", format="%g"))
-        for name in names
-    )
-    return None if list(chosen) == own else chosen
-
-
-def _expect(request: Request) -> bool:
-    """Say what the run will take; False, with the reason, where it cannot be asked."""
-    try:
-        work = estimate(request.model, request.cloud, request.transform, request.radius, request.options)
-    except TpcError as error:
-        st.warning(str(error))
-        return False
-    st.caption(in_words(work, votes_per_second(request.model, request.cloud), cache.device_name()))
-    return True
-
-
-def in_words(work: Estimate, rate: float, device: str) -> str:
-    """The estimate as a sentence."""
-    speed = f"{rate:,.0f} votes/s on {device.upper()}"
-    if work.samples is None:
-        return f"Cells from the identity outwards until one fails; {speed}."
-    if math.isinf(work.samples):
-        return f"More than {work.cells:,} cells: this may take long; {speed}."
-    cells = f"{work.cells:,} cells, " if work.cells > 1 else ""
-    return f"About {cells}{work.samples:,.0f} votes, {duration(work.samples / rate)}; {speed}."
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a person says them."""
-    if math.isinf(seconds):
-        return "unknown"
-    if seconds < 1:
-        return "under a second"
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def votes_per_second(model: Model, cloud: Cloud) -> float:
-    """How fast this model votes on clouds of this size, measured once."""
-    return _rate(model.digest, len(cloud), model, cloud)
-
-
-@st.cache_data(ttl=600, show_spinner=False)
-def _rate(digest: str, points: int, _model: Model, _cloud: Cloud) -> float:
-    voter = Voter(_model, _model.smoothing, seed=0, device=resolve_device("auto"))
-    voter.count(_cloud.points, "speed", 0, BLOCK)
-    start = time.perf_counter()
-    voter.count(_cloud.points, "speed", BLOCK, 3 * BLOCK)
-    return 2 * BLOCK / max(time.perf_counter() - start, 1e-6)
+    chosen = []
+    for name, key in sigma_keys(model, smoothing).items():
+        st.session_state.setdefault(key, own[name])
+        chosen.append(float(st.number_input(name, min_value=1e-4, key=key, format="%g")))
+    return None if chosen == list(own.values()) else tuple(chosen)

@@ -11,8 +11,8 @@ from app.export import run_report
 from app.jobs import Job, JobView
 from app.snippets import command, python
 from app.visitors import board
+from app.widgets.estimates import duration
 from app.widgets.maps import run_map
-from app.widgets.requests import duration
 from tpc_core import Budget
 from tpc_core.errors import TpcError
 

@@ -24,7 +24,7 @@ from app.figures.cells import (
 from app.figures.cloud import LIMIT, CloudView, MeshView, certified_parts_figure, cloud_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
 from app.figures.theme import DARK, LIGHT, OKABE_ITO, theme_of
-from app.figures.votes import draw_strip, vote_bars
+from app.figures.votes import MOST_POINTS, draw_strip, strip, tally
 from app.jobs import CellView, Count
 from tpc_core import parse_transform
 from tpc_core.covers import Cell
@@ -131,13 +131,29 @@ class TestVotes:
     def test_the_true_class_is_shown_even_where_nothing_votes_for_it(self) -> None:
         classes = [f"c{i}" for i in range(10)]
         votes = np.array([0, 9, 8, 7, 6, 5, 4, 0, 0, 0])
-        figure = vote_bars(np.full(10, 0.1), votes, classes, "c9", LIGHT)
-        valid(figure)
-        assert "★ c9" in figure["data"][0]["y"]
+        rows = tally(np.full(10, 0.1), votes, classes, "c9")["rows"]
+        assert [row["name"] for row in rows if row["truth"]] == ["c9"]
 
-    def test_bars_are_shares(self) -> None:
-        figure = vote_bars(np.array([1.0, 0.0]), np.array([48, 16]), ["chair", "table"], None, LIGHT)
-        assert figure["data"][1]["x"] == [75.0, 25.0]
+    def test_bars_are_shares_and_answers_are_marked(self) -> None:
+        counted = tally(np.array([0.4, 0.6]), np.array([48, 16]), ["night_stand", "table"], "table")
+        assert [row["smoothed"] for row in counted["rows"]] == [0.75, 0.25]
+        assert counted["smoothed"] == {
+            "who": "Smoothed says",
+            "says": "night stand",
+            "mark": "✗",
+            "rest": ", 48 of 64 votes",
+        }
+        assert counted["base"]["mark"] == "✓"
+        assert tally(np.ones(1), np.ones(1, dtype=int), ["a"], None)["base"]["mark"] == ""
+
+    def test_a_strip_has_two_coordinates_for_each_point_of_each_draw(self) -> None:
+        row = strip(np.zeros((3, MOST_POINTS + 8, 3)), [0, 1, 0], ["chair", "night_stand"], 0)
+        assert len(unpacked(row["points"])) == 3 * MOST_POINTS * 2
+        assert [(draw["name"], draw["agrees"]) for draw in row["draws"]] == [
+            ("chair", True),
+            ("night stand", False),
+            ("chair", True),
+        ]
 
     def test_each_draw_is_labelled_by_its_vote(self) -> None:
         figure = draw_strip(np.zeros((3, 8, 3)), [0, 1, 0], ["chair", "night_stand"], 0, DARK)

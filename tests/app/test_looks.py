@@ -27,7 +27,8 @@ def test_the_same_look_twice_shows_the_same_noise(sure, cloud) -> None:
 
 
 def test_a_moving_slider_asks_for_fewer_votes() -> None:
-    assert votes_that_fit(64, moving=True) < votes_that_fit(64, moving=False)
+    for points in (64, 1024):
+        assert votes_that_fit(points, moving=True) < votes_that_fit(points, moving=False)
 
 
 def test_critical_points_are_all_that_the_network_sees(cloud) -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from app.jobs import Request
 from app.snippets import command, python
+from app.uploads import Uploads, read_upload
 from app.visitors import xsrf_token
-from app.widgets.objects import read_upload
-from app.widgets.requests import duration, in_words, transform_names
+from app.widgets.estimates import duration, in_words
+from app.widgets.requests import transform_names
 from tpc_core import Budget, Options, TpcError, parse_transform
 from tpc_core.certify.estimate import Estimate
 
@@ -113,3 +114,13 @@ def test_an_upload_is_read_and_its_name_made_safe() -> None:
 def test_a_bad_upload_is_refused_with_a_sentence(content: bytes, name: str) -> None:
     with pytest.raises(TpcError):
         read_upload(content, name)
+
+
+def test_an_upload_is_its_visitors_own_and_the_oldest_make_room() -> None:
+    off = b"OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n"
+    shape, store = read_upload(off, "a.off"), Uploads(kept=2)
+    specs = [store.put("me", content, shape) for content in (b"1", b"2", b"3")]
+    assert [store.get("me", spec) for spec in specs] == [None, shape, shape]
+    assert store.get("you", specs[-1]) is None
+    store.sweep({"you"}.__contains__)
+    assert store.get("me", specs[-1]) is None

@@ -23,10 +23,10 @@ from tpc_core import TpcError, all_transforms, parse_transform
 
 def test_a_drag_is_one_step_of_history() -> None:
     poser = Poser()
-    for angle in (1.0, 2.0, 3.0):
-        poser.drag([angle], final=False)
+    for angle in (1.0, 2.0, 3.0, 4.0):
+        poser.drag([angle])
     assert poser.moving
-    poser.drag([4.0], final=True)
+    poser.rest()
     assert not poser.moving
     assert poser.past == [Pose("z-rotation", (0.0,))]
     poser.undo()
@@ -37,14 +37,26 @@ def test_a_drag_is_one_step_of_history() -> None:
 
 def test_a_drag_that_ends_where_it_began_is_no_step() -> None:
     poser = Poser()
-    poser.drag([5.0], final=False)
-    poser.drag([0.0], final=True)
+    poser.drag([5.0])
+    poser.drag([0.0])
+    poser.rest()
     assert poser.past == []
+
+
+def test_a_button_in_the_middle_of_a_drag_loses_no_step() -> None:
+    poser = Poser()
+    poser.drag([5.0])
+    poser.reset()
+    poser.undo()
+    assert poser.pose.values == (5.0,)
+    poser.undo()
+    assert poser.pose.values == (0.0,)
 
 
 def test_sliders_follow_only_what_they_did_not_do_themselves() -> None:
     poser = Poser()
-    poser.drag([5.0], final=True)
+    poser.drag([5.0])
+    poser.rest()
     assert poser.epoch == 0
     poser.reset()
     assert poser.epoch == 1
@@ -54,9 +66,9 @@ def test_sliders_follow_only_what_they_did_not_do_themselves() -> None:
 
 def test_a_new_step_ends_the_future() -> None:
     poser = Poser()
-    poser.drag([5.0], final=True)
+    poser.drag([5.0])
     poser.undo()
-    poser.drag([7.0], final=True)
+    poser.drag([7.0])
     poser.redo()
     assert poser.pose.values == (7.0,)
 
@@ -65,7 +77,7 @@ def test_values_from_a_browser_are_kept_in_range() -> None:
     parameters = parse_transform("z-taper").parameters
     assert within(parameters, [99.0]) == (parameters[0].high,)
     poser = Poser(Pose.identity("z-taper"))
-    poser.drag([-99.0], final=True)
+    poser.drag([-99.0])
     assert poser.pose.values == (parameters[0].low,)
 
 

@@ -47,9 +47,10 @@ def plot(
 
     `height` is a number of pixels or a CSS length. `camera_of` names what is looked at: the user's camera is
     kept until it changes. `stamp` is written into the page once the figure is drawn, so that the time from a
-    slider to its picture can be measured.
+    slider to its picture can be measured. While a slider moves, frames bring newer figures under the same key.
     """
     data = {
+        "key": key,
         "figure": figure,
         "height": f"{height}px" if isinstance(height, int) else height,
         "stamp": stamp,

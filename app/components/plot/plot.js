@@ -1,4 +1,5 @@
 // One Plotly chart that lives as long as its key: figures are swapped by Plotly.react, the camera stays the user's.
+// A "tpc-frame" event on the document may bring the next figure before Streamlit does: see sliders.js.
 
 const CHARTS = new WeakMap();
 
@@ -16,6 +17,8 @@ function loadPlotly() {
   return window.__tpcPlotly;
 }
 
+const scenesOf = (layout) => Object.keys(layout).filter((name) => /^scene\d*$/.test(name));
+
 class Chart {
   constructor(root) {
     this.root = root;
@@ -32,16 +35,26 @@ class Chart {
       this.pointerDown = false;
       setTimeout(() => this.flush(), 60); // Plotly reports the final camera just after the release
     };
+    this.frame = ({ detail }) => this.showFrame(detail);
     window.addEventListener("pointerup", this.release, true);
     window.addEventListener("pointercancel", this.release, true);
+    document.addEventListener("tpc-frame", this.frame);
     this.resizer = new ResizeObserver(() => this.resize());
     this.resizer.observe(this.canvas);
   }
 
   show(data) {
-    this.pending = data;
-    data.arrived = performance.now();
+    this.pending = { ...data, arrived: performance.now() };
     this.flush();
+  }
+
+  // A frame has the traces that changed, and null for those that did not.
+  showFrame({ stamp, parts }) {
+    const base = this.pending || this.data;
+    const part = base && parts[base.key];
+    if (!part || part.data.length !== base.figure.data.length) return;
+    const data = part.data.map((trace, place) => trace || base.figure.data[place]);
+    this.show({ ...base, stamp, figure: { data, layout: part.layout || base.figure.layout } });
   }
 
   async flush() {
@@ -69,13 +82,13 @@ class Chart {
       this.cameras = {};
       this.cameraOf = data.camera_of;
     }
-    for (const scene of Object.keys(layout).filter((name) => name.startsWith("scene"))) {
+    for (const scene of scenesOf(layout)) {
       const camera = this.cameras[scene];
       if (camera) layout[scene] = { ...layout[scene], camera };
     }
     const config = { displaylogo: false, responsive: false, displayModeBar: false, scrollZoom: Boolean(data.zoom) };
-    await Plotly.react(this.canvas, data.figure.data, layout, config);
     this.data = data;
+    await Plotly.react(this.canvas, data.figure.data, layout, config);
     if (!this.listening) this.listen();
     this.buttons(data.actions || []);
     this.note.textContent = "";
@@ -112,7 +125,7 @@ class Chart {
 
   // Two scenes side by side turn together.
   together(change) {
-    const scenes = Object.keys(this.data.figure.layout).filter((name) => name.startsWith("scene"));
+    const scenes = scenesOf(this.data.figure.layout);
     if (scenes.length < 2 || this.following) return;
     const moved = scenes.find((name) => change && change[`${name}.camera`]);
     if (!moved) return;
@@ -149,7 +162,7 @@ class Chart {
       window.Plotly.downloadImage(this.canvas, { format: id, filename: name, scale: id === "png" ? 2 : 1, ...size });
     } else if (id === "home") {
       const update = {};
-      for (const scene of Object.keys(this.data.figure.layout).filter((name) => name.startsWith("scene"))) {
+      for (const scene of scenesOf(this.data.figure.layout)) {
         const camera = this.data.figure.layout[scene].camera;
         this.remember(scene, camera);
         update[`${scene}.camera`] = camera;
@@ -178,6 +191,7 @@ class Chart {
   close() {
     window.removeEventListener("pointerup", this.release, true);
     window.removeEventListener("pointercancel", this.release, true);
+    document.removeEventListener("tpc-frame", this.frame);
     this.resizer.disconnect();
     if (window.Plotly) window.Plotly.purge(this.canvas);
   }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +46,16 @@ def sliders(
     epoch: int,
     stamp: int,
     on_move: Callable[[], None],
+    parts: Mapping[str, Any] | None = None,
 ) -> Any:
     """Show the panel; `.move` holds {values, shape, stamp, final} in the rerun that a movement caused.
 
     `shape` names the set of sliders, `epoch` changes whenever Python sets the values (reset, undo, a preset),
-    and `stamp` acknowledges the last movement that was heard, which lets the panel send the next.
+    and `stamp` acknowledges the last movement that was heard, which lets the panel send the next. `parts` is what
+    the movement changed, by the key of the component that shows it: it reaches them without a run of the page.
     """
-    data = {"parameters": slider_rows(parameters, values), "shape": shape, "epoch": epoch, "stamp": stamp}
+    data: dict[str, Any] = {"parameters": slider_rows(parameters, values)}
+    data |= {"shape": shape, "epoch": epoch, "stamp": stamp}
+    if parts is not None:
+        data["frame"] = {"stamp": stamp, "parts": parts}
     return _mount(key=key, data=data, on_move_change=on_move)

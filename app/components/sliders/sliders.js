@@ -1,7 +1,10 @@
 // Sliders with typed values. They report while moving, one report in flight at a time: never a queue of stale ones.
+// The answer to a report is a frame, what the movement changed on the page; it is handed on as a "tpc-frame" event.
+// Once the sliders rest, a last report is marked final, and the whole page follows.
 
 const PANELS = new WeakMap();
 const PATIENCE = 1500; // ms without an answer before the next report goes out all the same
+const REST = 300; // ms without movement until the sliders rest
 
 class Panel {
   constructor(root) {
@@ -14,6 +17,7 @@ class Panel {
 
   show(data) {
     if (this.shape !== data.shape || this.epoch !== data.epoch) this.build(data);
+    if (data.frame) document.dispatchEvent(new CustomEvent("tpc-frame", { detail: data.frame }));
     if (data.stamp >= this.sent) this.answered();
   }
 
@@ -32,6 +36,7 @@ class Panel {
     this.epoch = data.epoch;
     this.sent = Math.max(this.sent, data.stamp);
     this.next = null;
+    clearTimeout(this.rest);
     this.rows = [];
     const nodes = [];
     let group = null;
@@ -72,26 +77,31 @@ class Panel {
       range.style.setProperty("--from", `${Math.max(0, Math.min(middle, place))}%`);
       range.style.setProperty("--to", `${Math.min(100, Math.max(middle, place))}%`);
     };
-    const set = (value, other, final) => {
+    const set = (value, other) => {
       if (!Number.isFinite(value)) return;
       entry.value = Math.min(parameter.high, Math.max(parameter.low, value));
       other.value = entry.value;
       paint();
-      this.report({ final });
+      this.moved();
     };
-    range.oninput = () => set(range.valueAsNumber, number, false);
-    range.onchange = () => set(range.valueAsNumber, number, true);
+    range.oninput = () => set(range.valueAsNumber, number);
     number.onchange = () => {
-      set(number.valueAsNumber, range, true);
+      set(number.valueAsNumber, range);
       number.value = entry.value;
     };
     range.ondblclick = () => {
       range.value = 0;
-      set(range.valueAsNumber, number, true);
+      set(range.valueAsNumber, number);
     };
     paint();
     row.append(name, range, number, unit);
     return row;
+  }
+
+  moved() {
+    this.report({ final: false });
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => this.report({ final: true }), REST);
   }
 
   report(report) {
