@@ -9,8 +9,8 @@ import trimesh
 from numpy.typing import NDArray
 
 from tpc_core.data.limits import MAX_COORDINATE, MAX_FACES, MAX_POINTS, MAX_VERTICES
+from tpc_core.data.ordered import OrderedPoints
 from tpc_core.data.sampling import SURFACE_SAMPLES, SURFACE_SEED, farthest_point_order, sample_surface
-from tpc_core.data.shape import OrderedPoints
 from tpc_core.errors import InvalidCloud, InvalidFile
 
 # +90 degrees about x: what was up along y points up along z; exact, with no cosine of 90 degrees in it.

@@ -8,27 +8,10 @@ from pathlib import Path
 
 from tpc_core.data.cache import cached_points
 from tpc_core.data.files.content import read_bytes
-from tpc_core.data.files.npy import parse_npy
-from tpc_core.data.files.off import parse_off
-from tpc_core.data.files.pcd import parse_pcd
-from tpc_core.data.files.with_trimesh import parse_glb, parse_obj, parse_ply, parse_stl
-from tpc_core.data.files.xyz import parse_xyz
-from tpc_core.data.geometry import Geometry, as_trimesh, checked_geometry, ordered_points
+from tpc_core.data.files.parse import FORMATS as FORMATS
+from tpc_core.data.files.parse import read_geometry as read_geometry
+from tpc_core.data.geometry import Geometry, as_trimesh, ordered_points
 from tpc_core.data.shape import OrderedPoints, Shape
-from tpc_core.errors import InvalidFile
-
-FORMATS: dict[str, Callable[[bytes, str], Geometry]] = {
-    ".glb": parse_glb,
-    ".npy": parse_npy,
-    ".obj": parse_obj,
-    ".off": parse_off,
-    ".pcd": parse_pcd,
-    ".ply": parse_ply,
-    ".stl": parse_stl,
-    ".txt": parse_xyz,
-    ".xyz": parse_xyz,
-}
-"""Ending -> reader. A new format is one function and one row."""
 
 
 def load_file(path: Path) -> Shape:
@@ -48,14 +31,3 @@ def load_file_points(path: Path) -> OrderedPoints:
 def _cached(content: bytes, path: Path, geometry: Callable[[], Geometry]) -> OrderedPoints:
     key = (hashlib.sha256(content).hexdigest(), path.suffix.lower())
     return cached_points(key, lambda: ordered_points(geometry())[0])
-
-
-def read_geometry(content: bytes, name: str) -> Geometry:
-    """Parse and check the content of a file; the name says which format it claims to be."""
-    if not content:
-        raise InvalidFile(f"{name} is empty")
-    ending = Path(name).suffix.lower()
-    if ending not in FORMATS:
-        known = ", ".join(sorted(FORMATS))
-        raise InvalidFile(f"{name} ends in {ending or 'nothing'!r}; these can be read: {known}")
-    return checked_geometry(FORMATS[ending](content, name), name)

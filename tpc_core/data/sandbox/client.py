@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from tpc_core.data.files import FORMATS
-from tpc_core.data.geometry import as_trimesh
-from tpc_core.data.limits import MAX_UPLOAD_BYTES, UPLOAD_SECONDS
-from tpc_core.data.roots import REPO_ROOT
+from tpc_core.data.geometry import Geometry, as_trimesh
+from tpc_core.data.limits import MAX_UPLOAD_BYTES, UPLOAD_MEMORY_BYTES, UPLOAD_SECONDS
+from tpc_core.data.ordered import OrderedPoints
 from tpc_core.data.sandbox.frames import Deadline, receive_answer, send_parts
 from tpc_core.data.shape import Shape
 from tpc_core.errors import InvalidFile
@@ -29,7 +29,8 @@ _START_SECONDS = 60.0
 class Sandbox:
     """One server process, started when first needed and again after it died; it forks for every file."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, seconds: float = UPLOAD_SECONDS, memory: int = UPLOAD_MEMORY_BYTES) -> None:
+        self.seconds, self.memory = seconds, memory
         self._lock = threading.Lock()
         self._turns = threading.BoundedSemaphore(AT_ONCE)
         self._server: subprocess.Popen[bytes] | None = None
@@ -48,20 +49,38 @@ class Sandbox:
             raise InvalidFile(f"{shown} cannot be read; these can: {', '.join(sorted(FORMATS))}")
         if len(content) > MAX_UPLOAD_BYTES:
             raise InvalidFile(f"{shown} is larger than {MAX_UPLOAD_BYTES >> 20} MB")
-        if not self._turns.acquire(timeout=UPLOAD_SECONDS):
+        if not self._turns.acquire(timeout=self.seconds):
             raise InvalidFile("many files are being read at this moment; try again in a while")
         try:
-            with self._child() as link:
-                deadline = Deadline(UPLOAD_SECONDS + 1)
-                send_parts(link, [shown.encode(), content], deadline)
-                geometry, ordered = receive_answer(link, shown, deadline)
+            geometry, ordered = self._ask(content, shown)
         except (EOFError, OSError) as error:  # TimeoutError is an OSError
-            raise InvalidFile(
-                f"{shown} crashed its parser, or took longer than {UPLOAD_SECONDS:g} s; it was not read"
-            ) from error
+            if not self._server_died():
+                raise self._failed(shown) from error
+            try:  # not the parser but the server had died, which is not this file's fault
+                geometry, ordered = self._ask(content, shown)
+            except (EOFError, OSError) as again:
+                raise self._failed(shown) from again
         finally:
             self._turns.release()
         return Shape(name=Path(shown).stem, label=None, mesh=as_trimesh(geometry), ordered=ordered)
+
+    def _ask(self, content: bytes, shown: str) -> tuple[Geometry, OrderedPoints]:
+        with self._child() as link:
+            deadline = Deadline(self.seconds + 1)
+            send_parts(link, [shown.encode(), content], deadline)
+            return receive_answer(link, shown, deadline)
+
+    def _server_died(self) -> bool:
+        """Whether the server itself is gone; a process that was killed takes a moment to be seen dead."""
+        server = self._server
+        with suppress(subprocess.TimeoutExpired):
+            return server is None or server.wait(0.5) is not None
+        return False
+
+    def _failed(self, shown: str) -> InvalidFile:
+        return InvalidFile(
+            f"{shown} crashed its parser, or took longer than {self.seconds:g} s; it was not read"
+        )
 
     def stop(self) -> None:
         """End the server; it ends by itself when this process does."""
@@ -96,10 +115,10 @@ class Sandbox:
         # One thread: a fork of a process with threads may inherit a lock that nobody will ever open.
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "tpc_core.data.sandbox.server", str(theirs.fileno())],
+            [sys.executable, str(Path(__file__).with_name("start.py"))]
+            + [str(value) for value in (theirs.fileno(), self.seconds, self.memory)],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            cwd=REPO_ROOT,
             env={**os.environ, **threads},
         )
         theirs.close()
@@ -126,7 +145,7 @@ class Sandbox:
 
 def safe_name(name: str) -> str:
     """The last part of a name, cut down to letters that are safe in a path, in HTML and in Markdown."""
-    last = re.split(r"[/\\\\]", name)[-1]
+    last = re.split(r"[/\\]", name)[-1]
     stem, dot, ending = last.rpartition(".")
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", stem if dot else last)[:60].strip("-") or "upload"
     ending = re.sub(r"[^a-z0-9]+", "", ending.lower())[:8] if dot else ""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tpc_core.data.geometry import Geometry
 from tpc_core.data.limits import MAX_FACES, MAX_POINTS, MAX_VERTICES
-from tpc_core.data.shape import OrderedPoints
+from tpc_core.data.ordered import OrderedPoints
 from tpc_core.errors import InvalidCloud, InvalidFile
 
 _LENGTH = struct.Struct("<Q")
