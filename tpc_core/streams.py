@@ -16,6 +16,11 @@ def cell(key: str) -> str:
     return f"cell|{key or 'root'}"
 
 
+def shell(number: int, path: str) -> str:
+    """The key of a cell in the tree that a region grew by for the number-th time: noise of its own."""
+    return f"shell {number}|{path or 'root'}" if number else path
+
+
 def probe(index: int) -> str:
     """A handful of votes at an extreme of the region; they order the search and prove nothing."""
     return f"probe|{index}"

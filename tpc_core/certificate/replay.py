@@ -11,9 +11,11 @@ from torch import Tensor
 
 from tpc_core import streams
 from tpc_core.certificate.schema import (
+    CellRecord,
     Certificate,
     GridEvidence,
     GroupEvidence,
+    GrownEvidence,
     PointEvidence,
     SingleEvidence,
     TreeEvidence,
@@ -112,13 +114,13 @@ def _recounts(certificate: Certificate) -> Iterator[_Recount]:
             [r.n for r in evidence.readings],
             lambda k, votes: int(votes[target]) == counts[k],
         )
-    elif isinstance(evidence, TreeEvidence | GridEvidence):
-        tested = _tested_points(certificate, evidence)
-        for cell in evidence.cells:
+    elif isinstance(evidence, TreeEvidence | GrownEvidence | GridEvidence):
+        grid = _tested_points(certificate, evidence) if isinstance(evidence, GridEvidence) else None
+        for key, cell in _cells(evidence):
             yield _Recount(
-                f"cell {cell.path or 'root'}",
-                tested(cell.path) if isinstance(evidence, GridEvidence) else at(_centre(cell.low, cell.high)),
-                streams.cell(cell.path),
+                f"cell {key or 'root'}",
+                grid(cell.path) if grid is not None else at(_centre(cell.low, cell.high)),
+                streams.cell(key),
                 [r.n for r in cell.readings],
                 lambda k, votes, counts=[r.n_a for r in cell.readings]: int(votes[target]) == counts[k],  # type: ignore[misc]
             )
@@ -137,12 +139,15 @@ def _centre(low: list[float], high: list[float]) -> list[float]:
     return [float(v) for v in (np.asarray(low) + np.asarray(high)) / 2]
 
 
-def _tested_points(
-    certificate: Certificate, evidence: TreeEvidence | GridEvidence
-) -> Callable[[str], Tensor]:
+def _cells(evidence: TreeEvidence | GrownEvidence | GridEvidence) -> Iterator[tuple[str, CellRecord]]:
+    """Every recorded cell with the key of its stream."""
+    trees = evidence.trees if isinstance(evidence, GrownEvidence) else [evidence]
+    for number, tree in enumerate(trees):
+        yield from ((streams.shell(number, cell.path), cell) for cell in tree.cells)
+
+
+def _tested_points(certificate: Certificate, evidence: GridEvidence) -> Callable[[str], Tensor]:
     """The tested clouds of the paper's grid, whose cells do not have their tested point in the middle."""
-    if isinstance(evidence, TreeEvidence):
-        return lambda path: torch.empty(0, 3)
     cloud = certificate.cloud.cloud()
     transform = parse_transform(certificate.claim.transform)
     smoothing = smoothing_from_json(certificate.model.smoothing)

@@ -110,6 +110,18 @@ class TreeEvidence(Record):
     cells: list[CellRecord] = Field(max_length=1_000_000)
 
 
+class GrownEvidence(Record):
+    """A cover that grew: each tree vouches for its region without the region of the tree before it."""
+
+    kind: Literal["grown"] = "grown"
+    trees: list[TreeEvidence] = Field(min_length=2, max_length=32)
+
+    @property
+    def cells(self) -> list[CellRecord]:
+        """The cells of all trees."""
+        return [cell for tree in self.trees for cell in tree.cells]
+
+
 class GridEvidence(Record):
     """The paper's uniform grid: every cell at level alpha / M."""
 
@@ -136,7 +148,8 @@ class PointEvidence(Record):
 
 
 Evidence = Annotated[
-    SingleEvidence | GroupEvidence | TreeEvidence | GridEvidence | PointEvidence, Field(discriminator="kind")
+    SingleEvidence | GroupEvidence | TreeEvidence | GrownEvidence | GridEvidence | PointEvidence,
+    Field(discriminator="kind"),
 ]
 
 

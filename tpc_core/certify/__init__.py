@@ -24,7 +24,7 @@ from tpc_core.certify.events import (
 from tpc_core.certify.group import certify_group
 from tpc_core.certify.paper import certify_paper
 from tpc_core.certify.points import certify_points
-from tpc_core.certify.resume import remembered_readings
+from tpc_core.certify.resume import take_up
 from tpc_core.certify.run import Outcome, Run, default_batch_size, predict
 from tpc_core.certify.single import certify_single
 from tpc_core.certify.strategy import Strategy, choose_strategy, with_sigma
@@ -124,7 +124,7 @@ def certify_events(
     """
     run, strategy = prepare(model, cloud, transform, radius, options, cancelled=cancelled, voter=voter)
     if resume is not None:
-        run.memory = remembered_readings(resume, run, model, options)
+        take_up(resume, run, model, options)
     return _events(run, model, strategy, options)
 
 

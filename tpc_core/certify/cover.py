@@ -6,20 +6,23 @@ import heapq
 import itertools
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from scipy import special
 
+from tpc_core import streams
 from tpc_core.certificate.schema import (
     AttackRecord,
     CellRecord,
     CellState,
+    GrownEvidence,
     Prediction,
     Reason,
     TreeEvidence,
 )
+from tpc_core.certify.core import holds
 from tpc_core.certify.events import (
     SHOWN_LIMIT,
     CellDecided,
@@ -89,7 +92,7 @@ class _Search:
     records: list[CellRecord] = field(default_factory=list)
     covered: float = 0.0
     deepest: int = 0
-    """The largest rank at which votes were cast."""
+    """The largest rank at which votes were cast, now or in the core."""
     failed_at: float = math.inf
     """The smallest factor of the region that a failed cell touches."""
 
@@ -120,7 +123,7 @@ class _Search:
             _, _, _, cell, mass = heapq.heappop(self.queue)
             control.cells += 1
             if cell.tested:
-                tally = Tally(cell.path, self.run.at(cell.centre), self.target, cell)
+                tally = Tally(self.key(cell), self.run.at(cell.centre), self.target, cell)
                 wave.append(_Visit(cell, mass, tally))
             else:
                 self.split(cell, guess, mass)
@@ -128,12 +131,22 @@ class _Search:
 
     def split(self, cell: Cell, guess: Callable[[Cell], float], mass: float) -> tuple[Cell, ...]:
         """Queue the parts of a cell in its place; `guess` says what p_A is expected in each."""
-        children = tuple(self.tree.children(cell))
+        children = self.tree.children(cell)
         assert children, "a cell that meets the region has a part that meets it"
         whole = sum(child.volume for child in children) or 1.0
-        for child in children:
+        open_parts = tuple(child for child in children if not self.vouched(child))
+        for child in open_parts:
             self.push(child, guess(child), mass * child.volume / whole)
-        return children
+        self.covered += mass * (1 - sum(child.volume for child in open_parts) / whole)
+        return open_parts
+
+    def vouched(self, cell: Cell) -> bool:
+        """Whether an earlier certificate vouches for the whole cell."""
+        return self.run.core is not None and holds(self.run.core.region, cell)
+
+    def key(self, cell: Cell) -> str:
+        """The key of the cell's stream."""
+        return streams.shell(len(self.run.core.trees) if self.run.core is not None else 0, cell.path)
 
 
 def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Outcome]:
@@ -143,7 +156,7 @@ def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
         return _too_many(run, tree)
     levels = PathLevels.falling(tree.ranks)
     prices = PriceList(run.monitor, levels, run.alpha, tree.region.dim)
-    search = _Search(run, prediction.index, tree, levels, prices)
+    search = _Search(run, prediction.index, tree, levels, prices, deepest=_deepest_of_core(run))
     probes = Probes(tree.region)
     attack = None
     if not run.largest:
@@ -176,6 +189,16 @@ def certify_cover(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
             break
         width = min(2 * width, WIDEST_WAVE)
     return _outcome(search, reasons, attack)
+
+
+def _deepest_of_core(run: Run) -> int:
+    """The largest rank that the trees of the core reached."""
+    deepest = 0
+    for recorded in run.core.trees if run.core is not None else ():
+        radii = tuple(recorded.root_radius[p.name] for p in run.transform.radii)
+        tree = build_tree(replace(run, radii=radii))
+        deepest = max([deepest, *(tree.descend(cell.path).rank for cell in recorded.cells)])
+    return deepest
 
 
 def _too_many(run: Run, tree: CoverTree) -> Outcome:
@@ -314,13 +337,14 @@ def _outcome(search: _Search, reasons: list[Reason], attack: AttackRecord | None
     factor = 1.0 if math.isinf(blocked) and not reasons and attack is None else 0.0
     if run.largest and not math.isinf(blocked):
         factor = min(1.0, blocked * (1 - 1e-9))
-    evidence = TreeEvidence(
+    tree = TreeEvidence(
         start=search.tree.start,
         path_shares=list(search.levels.shares),
         root_radius=_named_radii(run),
         factor=factor,
         cells=sorted(search.records, key=lambda record: (len(record.path), record.path)),
     )
+    evidence = tree if run.core is None else GrownEvidence(trees=[*run.core.trees, tree])
     ledger = rank_ledger(search.levels, search.deepest + 1, run.alpha)
     radii = tuple(factor * r for r in run.radii) if run.largest else None
     if attack is not None:

@@ -11,6 +11,7 @@ from tpc_core.certificate.schema import GroupEvidence, Prediction, Reason
 from tpc_core.certify.events import Event, VotesCounted
 from tpc_core.certify.ledger import stage_ledger
 from tpc_core.certify.run import Outcome, Run, named
+from tpc_core.votes import Counts
 
 
 def certify_group(run: Run, prediction: Prediction) -> Generator[Event, None, Outcome]:
@@ -20,12 +21,15 @@ def certify_group(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
     p_value, level, done = 1.0, run.monitor.level(0, run.alpha), 0
     certified = False
     for stage, size in enumerate(run.monitor.sizes):
-        if not run.afford(size - done):
-            break
-        counted = run.cast(run.cloud.points, streams.cell(streams.SINGLE), done, size)
-        if counted is None:
-            break
-        counts, done = counts + counted, size
+        remembered = run.class_memory.get(size)
+        if remembered is not None:
+            counts = np.asarray(remembered, dtype=np.int64)
+        else:
+            more = _cast(run, done, size)
+            if more is None:
+                break
+            counts = counts + more
+        done = size
         stages.append(named(counts, run.classes))
         level = run.monitor.level(stage, run.alpha)
         p_value = run.monitor.top_class(counts.tolist(), prediction.index)
@@ -37,6 +41,12 @@ def certify_group(run: Run, prediction: Prediction) -> Generator[Event, None, Ou
     ledger = stage_ledger(run.monitor, len(stages), run.alpha)
     reasons = [] if certified else [_reason(run, counts, prediction)]
     return Outcome("certified" if certified else "undecided", evidence, ledger, reasons, run.radii)
+
+
+def _cast(run: Run, done: int, size: int) -> Counts | None:
+    if not run.afford(size - done):
+        return None
+    return run.cast(run.cloud.points, streams.cell(streams.SINGLE), done, size)
 
 
 def _hopeless(counts: np.ndarray, target: int, size: int, last: int) -> bool:

@@ -23,6 +23,7 @@ from tpc_core.certificate.schema import (
     Verdict,
 )
 from tpc_core.certify.control import Control
+from tpc_core.certify.core import Core
 from tpc_core.certify.events import VotesCounted
 from tpc_core.cloud import Cloud
 from tpc_core.covers import Cell
@@ -53,7 +54,11 @@ class Run:
     patience: float = math.inf
     """Votes that one cell may be expected to cost before it is given up."""
     memory: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    """Readings of an earlier run by cell: {path: {n: n_a}}; they are not cast again."""
+    """Readings of an earlier run by the key of the cell: {key: {n: n_a}}; they are not cast again."""
+    class_memory: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """Votes by class of an earlier top-class test: {n: votes}; they are not cast again."""
+    core: Core | None = None
+    """What an earlier certificate vouches for already, where the region grew."""
 
     def cast(self, points: Tensor, stream: str, start: int, stop: int) -> Counts | None:
         """Votes [start, stop) of a stream, batch by batch; None where the run must stop first."""

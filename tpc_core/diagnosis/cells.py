@@ -18,6 +18,7 @@ from tpc_core.certificate.schema import (
     CellState,
     GridEvidence,
     GroupEvidence,
+    GrownEvidence,
     PointEvidence,
     Prediction,
     SingleEvidence,
@@ -26,6 +27,7 @@ from tpc_core.certificate.schema import (
 from tpc_core.certificate.verify_cover import recorded_tree
 from tpc_core.covers import Cell, PathLevels
 from tpc_core.covers.paper import paper_grid
+from tpc_core.errors import UnsupportedRequest
 from tpc_core.smoothing import CoordinateSmoothing
 from tpc_core.statistics import upper_bound
 
@@ -113,6 +115,8 @@ def cells_of(question: Question) -> Iterator[CellFacts]:
             ATTACK, "attack", "failed", 0.5, attack.samples, n_a, 0.0, certificate.alpha,
             tested=tuple(attack.parameter),
         )  # fmt: skip
+    if isinstance(evidence, GrownEvidence):
+        raise UnsupportedRequest("this region was certified in steps; certify it in one run to look into it")
     if prediction is None and not isinstance(evidence, PointEvidence):
         return
     if isinstance(evidence, TreeEvidence):
