@@ -163,7 +163,7 @@ def _write_onnx(network: Unchunked, folder: Path) -> str:
         weights,
     )
     path = folder / "pointnet.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), path)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), path)
     return str(path)
 
 

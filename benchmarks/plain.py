@@ -1,14 +1,15 @@
 """The plain implementation that research code has: the yardstick for the engine, not a part of it.
 
-A PointNet of Conv1d and BatchNorm1d modules in eval mode, and transforms in a Python loop, sample by sample.
-It holds the weights of the checkpoint, so it is the same classifier: `benchmarks` checks the logits.
+A PointNet of Conv1d and BatchNorm1d modules in eval mode, and transforms in a Python loop, sample by sample, with
+the operations that the authors' released program takes for each. It holds the weights of the checkpoint, so it is
+the same classifier: `benchmarks` checks the logits.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import math
+
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tpc_core import CoordinateSmoothing, Model, ParameterSmoothing
@@ -55,29 +56,28 @@ def plain_network(model: Model) -> nn.Module:
     return PlainPointNet(model.module).eval()
 
 
-def plain_votes(
-    network: nn.Module, smoothing: Smoothing, points: NDArray[np.float32], count: int, batch: int
-) -> NDArray[np.int64]:
-    """Votes by class: transform each sample in turn, stack, forward, count."""
-    rng = np.random.default_rng(0)
-    counts = np.zeros(40, dtype=np.int64)
-    for start in range(0, count, batch):
-        samples = [_transformed(points, smoothing, rng) for _ in range(min(batch, count - start))]
-        clouds = torch.from_numpy(np.stack(samples)).float().transpose(2, 1)
-        with torch.no_grad():
-            predictions = network(clouds).argmax(1).numpy()
-        for prediction in predictions:
-            counts[prediction] += 1
+def plain_votes(network: nn.Module, smoothing: Smoothing, points: Tensor, count: int, batch: int) -> Tensor:
+    """Votes by class: repeat the cloud, transform the copies one by one, forward, count one by one."""
+    counts = torch.zeros(40, dtype=torch.int64)
+    with torch.no_grad():
+        for start in range(0, count, batch):
+            copies = points.repeat(min(batch, count - start), 1, 1)
+            predictions = network(_shaken(copies, smoothing).transpose(2, 1)).argmax(1)
+            for prediction in predictions.numpy():
+                counts[prediction] += 1
     return counts
 
 
-def _transformed(
-    points: NDArray[np.float32], smoothing: Smoothing, rng: np.random.Generator
-) -> NDArray[np.float32]:
+def _shaken(copies: Tensor, smoothing: Smoothing) -> Tensor:
+    """Noise is drawn for the whole batch, as everybody does; a transform goes from sample to sample."""
     if isinstance(smoothing, CoordinateSmoothing):
-        return points + rng.normal(0, smoothing.sigma, points.shape)
+        return copies + smoothing.sigma * torch.randn_like(copies)
     assert isinstance(smoothing, ParameterSmoothing)
     assert smoothing.transform.name == "z-rotation"
-    angle = rng.normal(0, smoothing.sigmas[0])
-    cos, sin = np.cos(angle), np.sin(angle)
-    return points @ np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]]).T
+    turned = torch.zeros_like(copies)
+    for number in range(len(copies)):
+        angle = float(torch.randn(1)) * smoothing.sigmas[0]
+        cos, sin = math.cos(angle), math.sin(angle)
+        matrix = torch.tensor([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+        turned[number] = torch.matmul(matrix, copies[number].unsqueeze(-1)).squeeze(-1)
+    return turned

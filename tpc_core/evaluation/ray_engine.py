@@ -66,7 +66,8 @@ class RayEngine:
     Ray gives a lost worker's objects to another one; where it gives up, they are handed out again here.
     """
 
-    def __init__(self, address: str | None = None, *, gpus: float = 0.0) -> None:
+    def __init__(self, address: str | None = None, *, gpus: float = 0.0, cpus: int | None = None) -> None:
+        """`cpus` bounds a cluster that is started here; None takes every core."""
         if gpus < 0:
             raise InvalidValue(f"a worker cannot have {gpus:g} GPUs")
         self._ray = import_ray()
@@ -76,6 +77,7 @@ class RayEngine:
             try:
                 self._ray.init(
                     address=address,
+                    num_cpus=cpus,
                     runtime_env={"env_vars": THREADS},
                     log_to_driver=False,
                     logging_level="ERROR",
