@@ -237,7 +237,8 @@ def heatmap_figure(
     }
     traces = [heat, _outlines(low, high, theme)]
     if mode in ("bound", "margin"):
-        traces.append(_threshold(shown, low, high, theme))
+        short = np.array([view.margin is not None and view.margin <= 0 for view in shown] + [False])
+        traces.append(_contour(raster, short[raster.index]))
     edge = [axes[side].shown(half_widths[side]) for side in sides]
     layout = base_layout(theme, hovermode="closest")
     layout["margin"] = {"l": 56, "r": 12, "t": 38, "b": 44}
@@ -289,12 +290,23 @@ def _outlines(low: NDArray[np.float64], high: NDArray[np.float64], theme: Theme)
     return {**_box_lines(low, high), "line": {"color": theme.paper, "width": 1}, "opacity": 0.8}
 
 
-def _threshold(
-    shown: Sequence[CellView], low: NDArray[np.float64], high: NDArray[np.float64], theme: Theme
-) -> Figure:
-    """A heavy frame around cells that do not reach what they need."""
-    short = [i for i, view in enumerate(shown) if view.margin is not None and view.margin <= 0]
-    return {**_box_lines(low[short], high[short]), "line": {"color": STATES["failed"], "width": 2.5}}
+def _contour(raster: Raster, short: NDArray[np.bool_]) -> Figure:
+    """The threshold: a heavy line around the part of the region whose cells do not reach what they need."""
+    inside = np.pad(short, 1) if short.size else np.zeros((2, 2), dtype=bool)
+    row, column = np.nonzero(inside[1:-1, 1:] != inside[1:-1, :-1])  # upright edges
+    x = [np.stack([raster.x[column], raster.x[column], np.full(len(row), np.nan)], axis=1)]
+    y = [np.stack([raster.y[row], raster.y[row + 1], np.full(len(row), np.nan)], axis=1)]
+    row, column = np.nonzero(inside[1:, 1:-1] != inside[:-1, 1:-1])  # level edges
+    x.append(np.stack([raster.x[column], raster.x[column + 1], np.full(len(row), np.nan)], axis=1))
+    y.append(np.stack([raster.y[row], raster.y[row], np.full(len(row), np.nan)], axis=1))
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": packed(np.concatenate(x).ravel(), "f8"),
+        "y": packed(np.concatenate(y).ravel(), "f8"),
+        "line": {"color": STATES["failed"], "width": 3},
+        "hoverinfo": "skip",
+    }
 
 
 # -- three dimensions ------------------------------------------------------------------------------------------

@@ -102,8 +102,9 @@ def _scene(theme: Theme, limit: float, domain: tuple[float, float]) -> Figure:
         "gridcolor": theme.grid,
         "zerolinecolor": theme.grid,
         "showspikes": False,
-        "tickfont": {"size": 10, "color": theme.muted},
-        "nticks": 5,
+        # Numbers would say little of a cloud in the unit ball, and each is a mesh that software must draw.
+        "showticklabels": False,
+        "tickvals": [-1, 0, 1],
     }
     axes = {
         f"{name}axis": {**quiet, "title": {"text": name, "font": {"color": theme.muted}}} for name in "xyz"
@@ -123,8 +124,9 @@ def _ghost(view: CloudView, theme: Theme, size: float, scene: str, *, strong: bo
         trace = _mesh(view.original_mesh, scene)
         trace |= {"color": theme.ghost, "opacity": 1.0 if strong else 0.18, "hoverinfo": "skip"}
         return [trace]
+    drawn = size if strong else max(1.5, 0.6 * size)
     marker = {
-        "size": size if strong else max(1.5, 0.6 * size),
+        **_dots(len(view.original), drawn),
         "color": theme.ghost,
         "opacity": 0.9 if strong else 0.35,
     }
@@ -149,7 +151,11 @@ def _body(view: CloudView, theme: Theme, colouring: Colouring, size: float, scen
         return _parts(view, view.parts, size, scene)
     if colouring == "critical" and view.critical is not None:
         return _critical(view, view.critical, theme, size, scene)
-    marker = {"size": size, "opacity": 1.0, **_scale(view.moved, view.displacement, theme, colouring)}
+    marker = {
+        **_dots(len(view.moved), size),
+        "opacity": 1.0,
+        **_scale(view.moved, view.displacement, theme, colouring),
+    }
     return [{**_markers("points", view.moved, scene), "marker": marker}]
 
 
@@ -173,6 +179,12 @@ def _scale(points: Points, displacement: Points, theme: Theme, colouring: Colour
     }
 
 
+def _dots(count: int, size: float) -> Figure:
+    """Discs, or squares where there are many small ones: a disc is a mesh of dozens of triangles, a square of two."""
+    many = count > 256 and size < 5
+    return {"symbol": "square", "size": 0.9 * size} if many else {"symbol": "circle", "size": size}
+
+
 def _markers(name: str, points: Points, scene: str) -> Figure:
     return {
         "type": "scatter3d",
@@ -190,9 +202,8 @@ def _parts(view: CloudView, parts: NDArray[np.integer], size: float, scene: str)
     for number, part in enumerate(np.unique(parts)):
         name = names.get(int(part), f"part {int(part)}")
         colour = OKABE_ITO[number % len(OKABE_ITO)]
-        traces.append(
-            {**_markers(name, view.moved[parts == part], scene), "marker": {"size": size, "color": colour}}
-        )
+        marker = {**_dots(len(view.moved), size), "color": colour}
+        traces.append({**_markers(name, view.moved[parts == part], scene), "marker": marker})
     return traces
 
 

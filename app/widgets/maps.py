@@ -9,6 +9,7 @@ from app.components.plot import PNG, SVG, plot
 from app.figures.axes import parameter_axes
 from app.figures.cells import MODES, Mode, curve_figure, heatmap_figure, volume_figure
 from app.figures.cloud import certified_parts_figure
+from app.figures.points import bounds_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
 from app.jobs import JobView
 from app.look import theme
@@ -133,14 +134,22 @@ def _group(view: JobView, evidence: GroupEvidence) -> None:
 
 def _points(view: JobView, evidence: PointEvidence) -> None:
     certified = np.asarray(evidence.certified, dtype=bool)
-    names = dict(enumerate(view.request.model.classes))
-    st.caption(
-        f"{int(certified.sum())} of {len(certified)} points certified one by one, "
-        f"{sum(evidence.jointly_certified)} jointly."
-    )
-    points = view.request.cloud.points.numpy()
-    figure = certified_parts_figure(points, np.asarray(evidence.predictions), certified, names, theme())
-    _plot(figure, view, "parts", height="clamp(390px, calc(100vh - 370px), 690px)", zoom=True)
+    predictions = np.asarray(evidence.predictions)
+    names = {number: name.replace("_", " ") for number, name in enumerate(view.request.model.classes)}
+    left, right = st.columns([3, 2])
+    with left:
+        st.caption(
+            f"{int(certified.sum())} of {len(certified)} points keep their part, each with the confidence above; "
+            f"{sum(evidence.jointly_certified)} of them all at once."
+        )
+        cloud = certified_parts_figure(
+            view.request.cloud.points.numpy(), predictions, certified, names, theme(), size=6.0
+        )
+        _plot(cloud, view, "parts", zoom=True)
+    with right:
+        st.caption("The bound of every point.")
+        bounds = np.asarray(evidence.lower_bounds)
+        _plot(bounds_figure(bounds, predictions, certified, evidence.needed, names, theme()), view, "points")
 
 
 def _plot(

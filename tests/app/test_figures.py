@@ -22,6 +22,7 @@ from app.figures.cells import (
     volume_figure,
 )
 from app.figures.cloud import LIMIT, CloudView, MeshView, certified_parts_figure, cloud_figure
+from app.figures.points import bounds_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
 from app.figures.theme import DARK, LIGHT, OKABE_ITO, theme_of
 from app.figures.votes import MOST_POINTS, draw_strip, strip, tally
@@ -126,6 +127,23 @@ class TestCloud:
         assert [len(unpacked(trace["x"])) for trace in figure["data"]] == [1, 2, 1]
         assert figure["data"][-1]["marker"]["symbol"] == "circle-open"
 
+    def test_every_point_is_drawn_at_its_bound_in_the_colour_of_its_part(self) -> None:
+        bounds, parts = np.array([0.6, 0.99, 0.4]), np.array([3, 3, 5])
+        figure = bounds_figure(bounds, parts, bounds > 0.5, 0.5, {3: "wing"}, DARK)
+        valid(figure)
+        wing, empty, others = figure["data"]
+        assert (wing["name"], unpacked(wing["x"]).tolist()) == ("wing", [2, 1])
+        assert len(unpacked(empty["x"])) == 0
+        assert unpacked(others["y"]).tolist() == [0.4]
+
+    def test_many_small_points_are_drawn_cheaply(self) -> None:
+        def symbol(count: int, size: float) -> str:
+            points = np.zeros((count, 3))
+            return cloud_figure(CloudView(points, points), LIGHT, size=size)["data"][-1]["marker"]["symbol"]
+
+        assert symbol(1024, 2.5) == "square"
+        assert symbol(64, 2.5) == symbol(1024, 8.0) == "circle"
+
 
 class TestVotes:
     def test_the_true_class_is_shown_even_where_nothing_votes_for_it(self) -> None:
@@ -197,12 +215,15 @@ class TestCells:
         assert f"needed {quarters()[0].cell.needed:.4f}" in text
         assert "°" in text
 
-    def test_only_cells_that_fall_short_are_framed(self) -> None:
+    def test_the_threshold_is_a_line_around_all_that_falls_short(self) -> None:
         transform = parse_transform("z-taper+z-rotation")
-        frame = heatmap_figure(quarters(), transform, np.ones(2), "margin", LIGHT)["data"][2]
-        x = unpacked(frame["x"])
-        assert len(x) == 6
-        assert np.nanmin(x) == 0
+        passed, failed, waiting = quarters()
+        alone = heatmap_figure(quarters(), transform, np.ones(2), "margin", LIGHT)["data"][2]
+        assert len(unpacked(alone["x"])) == 4 * 3
+        assert np.nanmin(unpacked(alone["x"])) == 0
+        also = CellView(waiting.cell, "failed", 64, 10, 0.1)
+        both = heatmap_figure([passed, failed, also], transform, np.ones(2), "margin", LIGHT)["data"][2]
+        assert len(unpacked(both["x"])) == 6 * 3  # the edge between the two is not part of it
 
     def test_a_curve_has_one_bar_for_each_cell_and_the_threshold_above_it(self) -> None:
         transform = parse_transform("z-twist")
