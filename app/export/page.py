@@ -27,8 +27,8 @@ body { max-width: 70rem; color: #1b2433; background: #fff; }
 .verdict { border-left: 6px solid; border-radius: 8px; padding: .8rem 1.1rem; background: #f4f6fa; font-size: 1.15rem; }
 .certified { border-color: #0072B2; } .refuted { border-color: #D55E00; } .undecided { border-color: #E69F00; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1rem; margin: 1rem 0; }
-.figures figure { margin: 0; border: 1px solid #dbe1ea; border-radius: 8px; padding: .6rem; }
-.figures figcaption { color: #5c6779; font-size: .9rem; }
+.panel { border: 1px solid #dbe1ea; border-radius: 8px; padding: .6rem; }
+.panel p { color: #5c6779; font-size: .9rem; margin: .4rem 0 0; }
 .plot { height: 430px; }
 button { font: inherit; padding: .45rem .9rem; border: 1px solid #2f5fb3; border-radius: 8px; background: #2f5fb3;
   color: #fff; cursor: pointer; }
@@ -86,7 +86,7 @@ def page(
     """The whole file. `body` is HTML that is already escaped; everything else is escaped here."""
     figures = {panel.name: panel.figure for panel in panels}
     drawn = "".join(
-        f'<figure><div class="plot" id="{panel.name}"></div><figcaption>{escape(panel.caption)}</figcaption></figure>'
+        f'<div class="panel"><div class="plot" id="{panel.name}"></div><p>{escape(panel.caption)}</p></div>'
         for panel in panels
     )
     mark = {"certified": "✓ Certified", "refuted": "✗ Refuted", "undecided": "? Undecided"}[verdict]

@@ -90,12 +90,12 @@ def _short(values: np.ndarray) -> list[float]:
 
 
 def _telling_parameter(certificate: Certificate, transform: Transform, points: Tensor) -> tuple[Tensor, str]:
-    """The proven attack, else the weakest cell, else the edge of the region."""
+    """The proven attack, else the weakest cell of what is not certified, else the edge of the region."""
     if certificate.attack is not None:
         z = torch.tensor(certificate.attack.parameter, dtype=torch.float64)
         return z, f"the attack that makes it a {certificate.attack.winner.replace('_', ' ')}"
     evidence = certificate.evidence
-    if isinstance(evidence, TreeEvidence):
+    if isinstance(evidence, TreeEvidence) and certificate.verdict != "certified":
         leaves = [cell for cell in evidence.cells if cell.state in ("passed", "failed")]
         if leaves:
             weakest = min(leaves, key=lambda cell: cell.lower_bound - cell.needed)

@@ -15,15 +15,9 @@ Array = NDArray[np.float64]
 
 
 def ball_figure(
-    centres: Array,
-    radius: float,
-    vector: Array,
-    colours: Mapping[str, str],
-    theme: Theme,
-    limit: float = 100.0,
+    centres: Array, vector: Array, limit: float, colours: Mapping[str, str], theme: Theme
 ) -> Figure:
-    """Centres (M, 3) of cells in the ball of rotation vectors, and one rotation in it; all in degrees."""
-    inside = float(np.linalg.norm(vector)) <= radius
+    """Centres (M, 3) of cells in the ball of rotation vectors, and one rotation; degrees, within +-limit."""
     cells: Figure = {
         "type": "scatter3d", "mode": "markers", "name": "tested rotations", **xyz(centres), "hoverinfo": "skip",
         "marker": {"size": 2.6, "color": colours["radius"], "opacity": 0.55},
@@ -31,7 +25,7 @@ def ball_figure(
     arrow: Figure = {
         "type": "scatter3d", "mode": "lines+markers", "name": "the attack", "hoverinfo": "skip",
         **xyz(np.stack([np.zeros(3), vector])), "line": {"color": colours["attack"], "width": 6},
-        "marker": {"size": [2, 9], "color": colours["attack"], "symbol": ["circle", "circle" if inside else "x"]},
+        "marker": {"size": [2, 9], "color": colours["attack"]},
     }  # fmt: skip
     layout = base_layout(theme, margin={"l": 0, "r": 0, "t": 0, "b": 0})
     quiet = {
@@ -62,14 +56,14 @@ def turning_figure(
         (group, "uniform turns", colours["p"]),
         (noise, "noise on the points", OKABE_ITO[1]),
     ):
-        # Two standard errors of a share near one half: what chance alone explains.
         traces.append(
             {
                 "type": "scatter", "mode": "lines+markers", "name": name, "x": packed(np.degrees(study.angles), "f8"),
                 "y": packed(study.shares, "f8"), "line": {"color": colour, "width": 3}, "marker": {"size": 7},
                 "error_y": {
-                    "type": "constant", "value": float(1 / np.sqrt(study.votes)), "color": colour, "thickness": 1,
-                    "width": 3,
+                    "type": "data", "symmetric": False, "color": colour, "thickness": 1, "width": 3,
+                    "array": packed(study.high - study.shares, "f8"),
+                    "arrayminus": packed(study.shares - study.low, "f8"),
                 },
                 "hovertemplate": "%{x:.0f}°: %{y:.0%} of the votes<extra>" + name + "</extra>",
             }
@@ -81,7 +75,7 @@ def turning_figure(
         theme, "angle of the rotation (°)", range=[-3, 183], tickvals=list(range(0, 181, 30)), fixedrange=True
     )
     layout["yaxis"] = axis(
-        theme, "votes for the class", range=[-0.04, 1.16], tickformat=".0%", tickvals=[0, 0.5, 1]
+        theme, "votes for the class", range=[-0.04, 1.06], tickformat=".0%", tickvals=[0, 0.5, 1]
     )
     layout["shapes"] = [
         {

@@ -25,9 +25,9 @@ def reach_figure(
             "line": {"color": colours["attack"], "width": 2.5}, "hoverinfo": "skip",
         }
     ]  # fmt: skip
-    for passed, name, colour in (
-        (True, "certified radius ρ, enough", theme.agree),
-        (False, "certified radius ρ, too short", theme.differ),
+    for passed, name, dash in (
+        (True, "certified radius ρ, enough", "solid"),
+        (False, "certified radius ρ, too short", "dot"),
     ):
         some = [cell for cell in cells if cell.passed == passed]
         traces.append(
@@ -35,7 +35,7 @@ def reach_figure(
                 "type": "scatter", "mode": "lines", "name": name, "showlegend": bool(some),
                 "x": packed(np.concatenate([[c.low, c.high, gap] for c in some]) if some else [], "f8"),
                 "y": packed(np.concatenate([[c.radius, c.radius, gap] for c in some]) if some else [], "f8"),
-                "line": {"color": colour, "width": 4}, "hoverinfo": "skip",
+                "line": {"color": colours["p"], "width": 4, "dash": dash}, "hoverinfo": "skip",
             }
         )  # fmt: skip
     traces.append(
@@ -65,7 +65,7 @@ def reach_figure(
     layout["shapes"] = [
         {
             "type": "rect", "x0": cell.low, "x1": cell.high, "yref": "paper", "y0": 0, "y1": 1, "layer": "below",
-            "fillcolor": theme.agree if cell.passed else theme.differ, "opacity": 0.16 if cell == mine else 0.07,
+            "fillcolor": colours["p"] if cell.passed else theme.muted, "opacity": 0.2 if cell == mine else 0.08,
             "line": {"color": theme.grid, "width": 1},
         }
         for cell in cells

@@ -21,6 +21,7 @@ from tpc_core.teaching import guaranteed_share
 
 TITLE = "Twists add up, so one vote count certifies a radius"
 ALPHA = 0.001
+_MODELS = {"pointnet64-noise": "usual", "pointnet64-z-twist": "twist-trained"}
 
 
 def show() -> None:
@@ -28,17 +29,15 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "A twist by θ, then by ε, is a twist by θ + ε. So an attack only **moves the bell** of the noise, and how "
-            "much an average can lose when its bell moves is known, whatever the classifier."
+            "A twist by θ, then by ε, is a twist by θ + ε: an attack only **moves the bell** of the noise. "
+            "What an average can lose by that is known, whatever the classifier."
         )
         spec = choose_object(RADIUS_OBJECT)
         one, two = st.columns([1.05, 1])
         with one:
-            model = choose(
-                RADIUS_MODEL, lambda name: {"pointnet64-noise": "usual"}.get(name, "twist-trained")
-            )
+            model = choose(RADIUS_MODEL, _MODELS.__getitem__, hidden=True)
         with two:
-            votes = int(choose(RADIUS_COUNT))
+            votes = int(choose(RADIUS_COUNT, "n = {}".format, hidden=True))
         stamp = drag("lesson4_drag", [RADIUS_TWIST, RADIUS_SIGMA])
         twist, sigma = number(RADIUS_TWIST), number(RADIUS_SIGMA)
         p_a, count = _bound(model, spec, sigma, votes)
@@ -65,8 +64,7 @@ def show() -> None:
         )
         st.caption(
             f"{count} of {votes} votes at θ = 0 give p_A ≥ {p_a:.4f} at 99.9 %. "
-            f"Twisting by {twist:.0f}° twice and by {2 * twist:.0f}° once differ by {_gap(spec, twist):.0e}: "
-            "rounding."
+            f"θ twice and 2θ once differ by {_gap(spec, twist):.0e}: rounding."
         )
         question("Does twice the noise certify twice the radius?", _answer(model, spec, sigma, votes, radius))
     with right:

@@ -42,13 +42,14 @@ def show() -> None:
         height = float(cloud.points[:, 2].max())
         formula(
             [
-                r"\text{turn of the highest point} &= @theta \cdot @z",
+                r"@turn &= @theta \cdot @z",
                 r"h(\varphi(x, @theta)) &= @answer",
             ],
             {
                 "theta": Symbol(r"\theta", degrees(twist), "attack"),
-                "z": Symbol("z", f"{height:.2f}", ""),
-                "answer": Symbol(r"\text{what it says}", word(name), "p"),
+                "turn": Symbol(r"\text{turn of the top}", degrees(twist * height), ""),
+                "z": Symbol(r"z_{\text{top}}", f"{height:.2f}", ""),
+                "answer": Symbol(r"\text{its answer}", word(name), "p"),
             },
         )
         best = f"Your smallest attack: **{found[0]:.0f}°**." if found else "You have found no attack yet."

@@ -19,6 +19,7 @@ from tpc_core.teaching import exact_taper_factor, paper_taper_factor, taper_gap
 from tpc_core.transforms import Taper
 
 TITLE = "Taper does not add up, so we cover it with cells"
+_BOUNDS = {"exact": "exact, for this cloud", "paper": "the paper's √N / 2"}
 
 
 def show() -> None:
@@ -26,15 +27,12 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "Two tapers in a row are **not** a taper, so no bell moves along. Instead: noise on every point "
-            "certifies a ball of clouds around each *tested* taper. Drag M until the balls hold every cell."
+            "Two tapers in a row are **not** a taper: no bell moves. But noise on the points certifies a ball of "
+            "clouds around each *tested* taper. Drag M until every cell is held."
         )
         spec = choose_object(CELL_OBJECT)
         stamp = drag("lesson5_drag", [CELL_RADIUS, CELL_COUNT, CELL_TAPER])
-        exact = (
-            choose(CELL_BOUND, {"exact": "exact, this cloud", "paper": "the paper's √N / 2"}.__getitem__)
-            == "exact"
-        )
+        exact = choose(CELL_BOUND, _BOUNDS.__getitem__, hidden=True) == "exact"
         radius, count = number(CELL_RADIUS), int(number(CELL_COUNT))
         taper = max(-radius, min(radius, number(CELL_TAPER)))
         cloud = live.cloud(spec)
@@ -45,7 +43,7 @@ def show() -> None:
         if passed == len(cells):
             says(f"All {count} cells pass: every |θ| ≤ {radius:g} is certified.", right=True)
         else:
-            says(f"{passed} of {count} cells pass. The others are too wide.", right=False)
+            says(f"{passed} of {count} cells pass; the others are too wide.", right=False)
         formula(
             [
                 r"@d &= |@theta - @t|\,@s \quad\text{(at most } @D)",
@@ -67,11 +65,11 @@ def show() -> None:
             },
         )
         st.caption(
-            f"The cell passes if ρ > D: then {mine.n_a} of {mine.n} votes at its centre speak for all of it. "
-            f"θ = {taper:.2f} twice is {taper_gap(cloud, taper, taper):.3f} away from θ = {2 * taper:.2f} once."
+            f"The cell passes if ρ > D ({mine.n_a} of {mine.n} votes at its centre). "
+            f"θ twice is {taper_gap(cloud, taper, taper):.3f} away from 2θ once."
         )
         question(
-            "A cell just fails, but its neighbour's ball reaches into it. May the neighbour vouch?",
+            "May a neighbour's larger ball vouch for a cell that just fails?",
             "No. Each cell may speak only for its own points, fixed **before** the votes. If any ball that came "
             "out large may help, the luckiest of many votes decides; in simulations such certificates were false in "
             "20 to 93 % of runs where 5 % were allowed. But no union bound is needed either: if the claim is false, "
@@ -87,10 +85,12 @@ def show() -> None:
             f"The attacked cloud, and as a ghost the tested one, θⱼ = {mine.centre:.3f}; colour says how far each "
             "point is from where it was tested."
         )
+        drawn = cloud_figure(view, theme(), colouring="displacement", size=4.5)
+        drawn["data"][-1]["marker"]["cmax"] = max(0.01, float(view.displacement.max()))
         figure(
-            cloud_figure(view, theme(), colouring="displacement", size=6.0),
+            drawn,
             key="lesson5_cloud",
-            share=0.46,
+            share=0.45,
             stamp=stamp,
             camera_of=spec,
             zoom=True,

@@ -33,12 +33,13 @@ def colour(role: str, theme: Theme) -> str:
     return light if theme.paper == LIGHT.paper else dark
 
 
-def twofold(lines: Sequence[str], symbols: Mapping[str, Symbol], theme: Theme) -> str:
+def twofold(lines: Sequence[str], symbols: Mapping[str, Symbol], theme: Theme, statement: str = "") -> str:
     """LaTeX of each line with its letters, and under it the same line with their values.
 
+    The statement comes first, with letters only.
     A line names its symbols as @name and marks its first relation with &, as in "@r &= @sigma x".
     """
-    pieces = []
+    pieces = [_fill(statement, symbols, theme, values=False)] if statement else []
     for line in lines:
         pieces += [_fill(line, symbols, theme, values=False), _fill(line, symbols, theme, values=True)]
     return r"\begin{aligned}" + r" \\[0.25em] ".join(pieces) + r"\end{aligned}"

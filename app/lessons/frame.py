@@ -21,19 +21,22 @@ _CSS = """
   background: color-mix(in srgb, currentColor 5%, transparent); }
 .tpc-says.right { border-color: #0072B2; } .tpc-says.wrong { border-color: #D55E00; }
 .st-key-formula { border: 1px solid color-mix(in srgb, currentColor 15%, transparent); border-radius: 8px;
-  padding: .35rem .8rem; overflow-x: auto; }
-.st-key-formula .katex-display { margin: .15em 0; text-align: left; }
-.st-key-formula .katex-display > .katex { text-align: left; font-size: 1.08em; }
+  padding: .3rem .8rem; overflow: auto hidden; }
+.st-key-formula [data-testid=stMarkdownContainer] { margin-bottom: 0; }
+.st-key-formula .katex-display { margin: .1em 0 !important; text-align: left !important; }
+.st-key-formula .katex-display > .katex { text-align: left !important; font-size: 1.04em !important; }
 .st-key-question { margin-top: .1rem; }
-.st-key-lesson p { margin-bottom: .2rem; }
 </style>
 """
 
 _PRESENT = """
 <style>
-html { font-size: clamp(15px, 1.95vh, 30px) !important; }
+html { font-size: clamp(15px, 2.15vh, 34px) !important; }
 [data-testid=stHeader], [data-testid=stToolbar], .tpc-link { display: none !important; }
 .block-container { padding: 1rem 1.6rem .6rem !important; max-width: none !important; }
+.tpc-sliders, .tpc-presenter button { font-size: 1rem !important; }
+.tpc-row > span:first-child { max-width: none !important; min-width: 6em; }
+.tpc-row { grid-template-columns: auto 1fr 5em 1em !important; }
 </style>
 """
 _LARGER = 1.35
@@ -72,10 +75,10 @@ def _go() -> None:
         put(PRESENTING, "yes" if what == "present" else "no")
 
 
-def formula(lines: Sequence[str], symbols: Mapping[str, Symbol]) -> None:
-    """Each line with its letters and, under it, with the values on the page."""
+def formula(lines: Sequence[str], symbols: Mapping[str, Symbol], statement: str = "") -> None:
+    """A statement, if any, then each line with its letters and, under it, with the values on the page."""
     with st.container(key="formula"):
-        st.latex(twofold(lines, symbols, theme()))
+        st.latex(twofold(lines, symbols, theme(), statement))
 
 
 def says(words: str, *, right: bool) -> None:

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from app import cache
-from tpc_core import Cloud, CoordinateSmoothing, ParameterSmoothing, parse_transform
+from tpc_core import Cloud, CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, parse_transform
 from tpc_core.covers import CoverTree
 from tpc_core.teaching import (
     AngleStudy,
@@ -34,7 +34,6 @@ from tpc_core.votes import Voter
 
 POINTS = 64
 NOISE_MODEL = "pointnet64-noise"
-GROUP_MODEL = "pointnet64-so3-group"
 TWIST = parse_transform("z-twist")
 LINE_REACH, LINE_PLACES = 660.0, 881
 """Degrees, and places: every 1.5 degrees, past all angles that a lesson averages over."""
@@ -110,22 +109,22 @@ def noise_sigma() -> float:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def turning(model: str, spec: str, axis: tuple[float, float, float]) -> AngleStudy:
-    """The share of votes for the true class as the object turns about an axis."""
-    loaded = cache.model(model)
-    voter = Voter(loaded, loaded.smoothing, seed=0, device=torch.device("cpu"))
+def turning(model: str, spec: str, axis: tuple[float, float, float], uniform: bool) -> AngleStudy:
+    """The share of votes for the true class as the object turns about an axis: uniform turns, or noise."""
+    smoothing = GroupSmoothing("so3") if uniform else CoordinateSmoothing(noise_sigma())
+    voter = Voter(cache.model(model), smoothing, seed=0, device=torch.device("cpu"))
     angles = np.linspace(0, math.pi, TURN_PLACES)
     return share_by_angle(voter, cloud(spec), np.array(axis), angles, target(model, spec), TURN_VOTES)
 
 
 @st.cache_data(max_entries=128, show_spinner=False)
-def coupled(spec: str, axis: tuple[float, float, float], angle: float, votes: int) -> tuple[int, int]:
-    """Votes for the true class on the object and on the turned object, by coupled uniform turns."""
-    before, after = coupled_votes(
-        cache.model(GROUP_MODEL), cloud(spec), np.array(axis), math.radians(angle), votes
-    )
-    wanted = target(GROUP_MODEL, spec)
-    return int(before[wanted]), int(after[wanted])
+def coupled(
+    model: str, spec: str, axis: tuple[float, float, float], angle: float, votes: int
+) -> tuple[int, int, int]:
+    """The top class over all turns, and its votes on the object and on the turned object, by coupled turns."""
+    before, after = coupled_votes(cache.model(model), cloud(spec), np.array(axis), math.radians(angle), votes)
+    top = int(np.argmax(before))
+    return top, int(before[top]), int(after[top])
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

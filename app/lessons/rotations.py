@@ -10,10 +10,10 @@ import streamlit as st
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.lesson_ball import ball_figure, turning_figure
 from app.lessons import live
-from app.lessons.controls import choose_object, drag
+from app.lessons.controls import choose, choose_object, drag
 from app.lessons.formula import Symbol, colour, degrees
 from app.lessons.frame import figure, formula, question, says
-from app.lessons.state import TURN_ANGLE, TURN_AZIMUTH, TURN_OBJECT, TURN_RADIUS, number
+from app.lessons.state import TURN_ANGLE, TURN_AZIMUTH, TURN_MODEL, TURN_OBJECT, TURN_RADIUS, number
 from app.look import theme
 from tpc_core.transforms import GeneralRotation
 
@@ -21,6 +21,7 @@ TITLE = "Rotations: the ball, the group, and no radius at all"
 VOTES = 128
 SHOWN = 700
 ELEVATION = 20.0
+_MODELS = {"pointnet64-noise": "usual base classifier", "pointnet64-so3-group": "trained for turns"}
 
 
 def show() -> None:
@@ -28,37 +29,32 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "A rotation is a vector: its axis, as long as its angle. All rotations within R fill a **ball**, which "
-            "cells can cover. But rotations are also a **group**: vote over *all* of them, and nothing is left "
-            "to cover."
+            "A rotation is a vector, as long as its angle: those within R fill a **ball**, which cells can cover. But "
+            "rotations are a **group**: vote over *all*, and nothing is left to cover."
         )
         spec = choose_object(TURN_OBJECT)
+        model = choose(TURN_MODEL, _MODELS.__getitem__, hidden=True)
         stamp = drag("lesson6_drag", [TURN_ANGLE, TURN_AZIMUTH, TURN_RADIUS])
         angle, azimuth, radius = number(TURN_ANGLE), number(TURN_AZIMUTH), number(TURN_RADIUS)
         axis = _axis(azimuth)
-        name = live.class_name(live.GROUP_MODEL, live.target(live.GROUP_MODEL, spec))
-        before, after = live.coupled(spec, axis, angle, VOTES)
+        top, before, after = live.coupled(model, spec, axis, angle, VOTES)
+        name, right_class = live.class_name(model, top), top == live.target(model, spec)
         total, centres = live.ball(spec, radius, SHOWN)
-        says(
-            f"Voting over all turns: <b>{name}</b>, {after} of {VOTES} votes, at <b>every</b> angle.",
-            right=2 * after > VOTES,
-        )
+        wrong = "" if right_class else "wrong, but "
+        says(f"Over all turns: <b>{name}</b>, {wrong}the same at every angle.", right=right_class)
         formula(
-            [
-                r"q(y\,|\,@R x)=P_\varepsilon[h(\varepsilon @R x)=y] &= P_{\varepsilon'}[h(\varepsilon' x)=y]"
-                r"=q(y\,|\,x)",
-                r"\tfrac{@after}{@n} &= \tfrac{@before}{@n}",
-            ],
+            [r"@after / @n &= @before / @n"],
             {
-                "R": Symbol("R", r"R_{" + degrees(angle) + "}", "attack"),
+                "R": Symbol("R", degrees(angle), "attack"),
                 "after": Symbol(r"n_A(Rx)", str(after), "p"),
                 "before": Symbol(r"n_A(x)", str(before), "p"),
                 "n": Symbol("n", str(VOTES), "count"),
             },
+            statement=r"q(y\,|\,@R x) = P[\,h(\varepsilon @R x)=y\,] &= P[\,h(\varepsilon' x)=y\,] = q(y\,|\,x)",
         )
         st.caption(
-            "ε uniform makes ε′ = εR uniform: the turned object is shown the very same clouds, so it gets the same "
-            f"votes. Without the group, |w| ≤ {radius:.0f}° takes {total:,} cells, each with votes of its own."
+            "With ε, ε′ = εR is uniform too: the turned object is shown the same clouds and gets the same votes. "
+            f"Without the group, the ball of R = {radius:.0f}° takes {total:,} cells."
         )
         question("Then why not draw three uniform Euler angles?", _answer())
     with right:
@@ -81,9 +77,7 @@ def show() -> None:
             )
         with two:
             figure(
-                ball_figure(
-                    np.degrees(centres), radius, vector, colours, theme(), limit=max(60.0, radius, angle)
-                ),
+                ball_figure(np.degrees(centres), vector, 1.1 * max(radius, angle), colours, theme()),
                 key="lesson6_ball",
                 share=0.5,
                 stamp=stamp,
@@ -91,8 +85,8 @@ def show() -> None:
             )
         figure(
             turning_figure(
-                live.turning(live.NOISE_MODEL, spec, axis),
-                live.turning(live.GROUP_MODEL, spec, axis),
+                live.turning(live.NOISE_MODEL, spec, axis, uniform=False),
+                live.turning(model, spec, axis, uniform=True),
                 angle,
                 radius,
                 colours,

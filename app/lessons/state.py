@@ -15,7 +15,7 @@ from app import links
 
 TWISTED = ("door-1", "night_stand-1", "toilet-1", "monitor-1", "sofa-1", "desk-1")
 TAPERED = ("chair-1", "vase-1", "toilet-1", "bottle-1", "airplane-1")
-TURNED = ("airplane-1", "chair-1", "guitar-1", "monitor-1", "sofa-1", "toilet-1")
+TURNED = ("guitar-1", "airplane-1", "chair-1", "monitor-1", "sofa-1", "toilet-1")
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ ATTACK_REVEAL = Choice("lesson1_reveal", "Show what it says at every angle", "no
 VOTE_OBJECT = Choice("lesson2_object", "Object", "door-1", TWISTED)
 VOTE_TWIST = Number("lesson2_twist", "twist θ", 60.0, -180.0, 180.0, 1.0, "deg", "attack")
 VOTE_SIGMA = Number("lesson2_sigma", "noise σ", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
-VOTE_COUNT = Choice("lesson2_votes", "Votes n", "64", ("32", "64", "128", "256", "512"))
+VOTE_COUNT = Choice("lesson2_votes", "Votes n", "64", ("32", "64", "128", "512"))
 
 TRUTH = Number("lesson3_truth", "true p", 0.9, 0.5, 0.999, 0.001, "", "p")
 LOOKS = Number("lesson3_looks", "looks", 20.0, 1.0, 40.0, 1.0, "", "attack")
-SAMPLE = Choice("lesson3_votes", "Votes n", "200", ("20", "50", "100", "200", "500", "1000"))
+SAMPLE = Choice("lesson3_votes", "Votes n", "200", ("50", "100", "200", "500"))
 LEVEL = Choice("lesson3_alpha", "Error level α", "0.1", ("0.2", "0.1", "0.05", "0.01"))
 REPEATS = Number("lesson3_repeats", "repetitions", 100.0, 100.0, 10_000.0, 100.0)
 
@@ -80,7 +80,7 @@ RADIUS_MODEL = Choice(
 )
 RADIUS_TWIST = Number("lesson4_twist", "attack θ", 30.0, -180.0, 180.0, 1.0, "deg", "attack")
 RADIUS_SIGMA = Number("lesson4_sigma", "noise σ", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
-RADIUS_COUNT = Choice("lesson4_votes", "Votes n", "256", ("64", "128", "256", "512", "1024"))
+RADIUS_COUNT = Choice("lesson4_votes", "Votes n", "256", ("64", "256", "1024"))
 
 CELL_OBJECT = Choice("lesson5_object", "Object", "chair-1", TAPERED)
 CELL_RADIUS = Number("lesson5_radius", "radius R", 0.5, 0.05, 0.9, 0.01, "", "radius")
@@ -88,7 +88,10 @@ CELL_COUNT = Number("lesson5_cells", "cells M", 3.0, 1.0, 16.0, 1.0, "", "count"
 CELL_TAPER = Number("lesson5_taper", "attack θ", 0.4, -0.9, 0.9, 0.01, "", "attack")
 CELL_BOUND = Choice("lesson5_bound", "Displacement", "exact", ("exact", "paper"))
 
-TURN_OBJECT = Choice("lesson6_object", "Object", "airplane-1", TURNED)
+TURN_OBJECT = Choice("lesson6_object", "Object", "guitar-1", TURNED)
+TURN_MODEL = Choice(
+    "lesson6_model", "Base classifier", "pointnet64-noise", ("pointnet64-noise", "pointnet64-so3-group")
+)
 TURN_ANGLE = Number("lesson6_angle", "angle", 40.0, 0.0, 180.0, 1.0, "deg", "attack")
 TURN_AZIMUTH = Number("lesson6_azimuth", "azimuth", 45.0, -180.0, 180.0, 5.0, "deg", "attack")
 TURN_RADIUS = Number("lesson6_radius", "ball R", 20.0, 5.0, 90.0, 1.0, "deg", "radius")
@@ -119,6 +122,7 @@ FIELDS: tuple[Field, ...] = (
     CELL_TAPER,
     CELL_BOUND,
     TURN_OBJECT,
+    TURN_MODEL,
     TURN_ANGLE,
     TURN_AZIMUTH,
     TURN_RADIUS,

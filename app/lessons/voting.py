@@ -32,7 +32,7 @@ def show() -> None:
             "The **smoothed** classifier says what most of these votes say."
         )
         spec = choose_object(VOTE_OBJECT)
-        votes = int(choose(VOTE_COUNT))
+        votes = int(choose(VOTE_COUNT, "n = {}".format, hidden=True))
         stamp = drag("lesson2_drag", [VOTE_TWIST, VOTE_SIGMA])
         twist, sigma = number(VOTE_TWIST), number(VOTE_SIGMA)
         wanted = live.target(model, spec)
@@ -48,17 +48,14 @@ def show() -> None:
             right=winner == wanted,
         )
         formula(
-            [
-                rf"q(\text{{{truth}}}) = P_\varepsilon[h(\varphi(x,\varepsilon))=\text{{{truth}}}]"
-                r" &\approx \tfrac{@a}{@n} = @q",
-                r"\varepsilon &\sim N(0, @sigma^2)",
-            ],
+            [r"\varepsilon &\sim N(0, @sigma^2)", r"@q &= @a / @n"],
             {
                 "a": Symbol("n_A", str(won), "p"),
                 "n": Symbol("n", str(votes), "count"),
                 "q": Symbol(r"\hat q", f"{won / votes:.3f}", "p"),
                 "sigma": Symbol(r"\sigma", "(" + degrees(sigma) + ")", "sigma"),
             },
+            statement=rf"q &= P_\varepsilon[\,h(\varphi(x,\varepsilon))=\text{{{truth}}}\,] \approx @q",
         )
         slope = 100 / (sigma * math.sqrt(2 * math.pi))
         question(

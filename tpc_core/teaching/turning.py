@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tpc_core.cloud import Cloud
 from tpc_core.smoothing import NoiseStream
+from tpc_core.statistics import lower_bound, upper_bound
 from tpc_core.transforms import GeneralRotation
 from tpc_core.transforms.so3 import matrix_from_quaternion, matrix_from_zyx, rotate
 from tpc_core.votes import BLOCK, BaseClassifier, Voter
@@ -26,6 +27,20 @@ class AngleStudy:
     angles: Array
     shares: Array
     votes: int
+
+    @property
+    def low(self) -> Array:
+        """The lower ends of 95 % intervals."""
+        return np.array([lower_bound(count, self.votes, 0.025) for count in self._counts])
+
+    @property
+    def high(self) -> Array:
+        """The upper ends."""
+        return np.array([upper_bound(count, self.votes, 0.025) for count in self._counts])
+
+    @property
+    def _counts(self) -> list[int]:
+        return [round(float(share) * self.votes) for share in self.shares]
 
 
 def share_by_angle(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 pytestmark = pytest.mark.browser
 
@@ -137,6 +140,12 @@ def test_a_link_opens_a_lesson_as_it_was_left(classroom, chromium, server) -> No
     context.close()
 
 
+def inked(png: bytes) -> float:
+    """The share of pixels that are neither white nor nearly so."""
+    pixels = np.asarray(Image.open(io.BytesIO(png)).convert("L"))
+    return float(np.mean(pixels < 235))
+
+
 def test_a_report_opens_from_disk_without_a_network(chromium, tmp_path) -> None:
     from app.export import run_report
     from tpc_core import Certificate, certify, load_model, load_object, verify
@@ -154,6 +163,8 @@ def test_a_report_opens_from_disk_without_a_network(chromium, tmp_path) -> None:
     page.wait_for_selector("#cloud[data-drawn]")
     page.wait_for_selector("#map[data-drawn]")
     assert page.locator("#cloud canvas").count() > 0
+    for place in ("#cloud", "#map"):
+        assert inked(page.locator(place).screenshot()) > 0.01
     assert page.locator("#trouble").inner_text() == ""
     assert certificate.sentence in page.locator(".verdict").inner_text()
     first = "() => Array.from(document.getElementById('cloud')._fullData.at(-1).x).slice(0, 5)"
