@@ -35,6 +35,7 @@ setup-dev: .venv/.dev
 
 app: .venv/.app
 	@$(BIN)/python -m app.system
+	@$(BIN)/python -c "from app.assets import prepare_static; prepare_static()"
 	$(BIN)/python -m streamlit run app/main.py
 
 lint: .venv/.dev
