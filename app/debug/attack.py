@@ -92,13 +92,22 @@ def _show(visitor: str, case: Opened, model: Model, record: AttackRecord, size: 
             filename="attack",
         )
     with right:
-        st.caption(
-            "Who gets the votes on the way from the object to the attack; blue: the part that is certified."
-        )
-        path = attack_path(visitor, case, model, tuple(record.parameter))
-        if path is None or not path.result:
-            st.caption("Following the prediction ...")
-            return
-        certified = min(1.0, case.certified / size) if size > 0 else None
-        figure = path_figure(path.result, prediction.name, certified, theme())
-        plot(figure, key="debug_path", height=_HEIGHT, stamp=f"{len(path.result)}|{size:.6f}", actions=(PNG,))
+        path_chart(visitor, case, model, record, size, key="debug_path", height=_HEIGHT)
+
+
+def path_chart(
+    visitor: str, case: Opened, model: Model, record: AttackRecord, size: float, *, key: str, height: int
+) -> None:
+    """Who gets the votes on the way to an attack."""
+    prediction = case.subject.prediction
+    assert prediction is not None
+    st.caption(
+        "Votes on the way from the object to the attack" + ("; blue: certified." if case.certified else ".")
+    )
+    path = attack_path(visitor, case, model, tuple(record.parameter))
+    if path is None or not path.result:
+        st.caption("Following the prediction ...")
+        return
+    certified = min(1.0, case.certified / size) if size > 0 else None
+    figure = path_figure(path.result, prediction.name, certified, theme())
+    plot(figure, key=key, height=height, stamp=f"{len(path.result)}|{size:.6f}", actions=(PNG,))

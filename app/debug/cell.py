@@ -26,12 +26,11 @@ def navigator(case: Opened, facts: CellFacts | None) -> None:
     failing = case.subject.failing
     paths = [f.path for f in failing]
     here = paths.index(facts.path) if facts is not None and facts.path in paths else None
-    before, words, after = st.columns([1.1, 3, 1.1], vertical_alignment="center")
+    before, words, after = st.columns([1.7, 2.6, 1.7], vertical_alignment="center")
     if len(failing) > 1 or (failing and here is None):
         before.button(
             "Worse",
             key="debug_before",
-            icon=":material/arrow_back:",
             shortcut="Left",
             width="stretch",
             disabled=here == 0,
@@ -41,7 +40,6 @@ def navigator(case: Opened, facts: CellFacts | None) -> None:
         after.button(
             "Next",
             key="debug_after",
-            icon=":material/arrow_forward:",
             shortcut="Right",
             width="stretch",
             disabled=here is not None and here + 1 >= len(paths),
@@ -49,11 +47,7 @@ def navigator(case: Opened, facts: CellFacts | None) -> None:
             args=(case, paths[0 if here is None else min(here + 1, len(paths) - 1)]),
         )
     if here is not None and facts is not None:
-        what = (
-            "the attack"
-            if facts.kind == "attack"
-            else f"{here + 1} of {len(failing)} that failed, worst first"
-        )
+        what = "the attack" if facts.kind == "attack" else f"{here + 1} of {len(failing)} open, worst first"
     else:
         what = (
             "a cell that passed" if facts is not None and facts.state == "passed" else "a cell without votes"

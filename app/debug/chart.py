@@ -44,12 +44,21 @@ def certificate_map(case: Opened, facts: CellFacts | None) -> None:
             _draw(group_figure(evidence.stages[-1], subject.prediction.name, theme()), case, "debug_group")
     elif not subject.is_cover:
         _single(case)
-    elif not subject.leaves or subject.region is None:
-        st.caption("No cell was looked at.")
+    elif subject.region is None or not tested(case):
+        st.caption(
+            "The run ended before it tested a cell: an attack was found at once."
+            if case.case.certificate.attack is not None
+            else "No cell was tested."
+        )
     elif subject.region.dim == 1:
         _clicked(case, _draw(curve(subject, facts and facts.path, theme()), case, "debug_map", clicks=True))
     else:
         _several(case, facts)
+
+
+def tested(case: Opened) -> bool:
+    """Whether any cell has votes: a run that met an attack at once has none."""
+    return any(facts.n for facts in case.subject.leaves)
 
 
 def _single(case: Opened) -> None:

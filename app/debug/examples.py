@@ -35,7 +35,7 @@ class Example:
             cloud=cache.shape(f"gallery:{self.name}").cloud(model.num_points or 64),
             transform=transform,
             radius=self.radius,
-            options=Options(budget=Budget(samples=self.samples), complete=True),
+            options=Options(budget=Budget(samples=self.samples)),
         )
 
 
@@ -51,20 +51,20 @@ EXAMPLES = (
     ),
     Example(
         "refuted",
-        "desk-1",
-        "z-taper",
-        0.95,
+        "bookshelf-1",
+        "z-shear",
+        0.6,
         None,
-        "a desk, tapered",
-        "A desk, tapered until its drawers are gone: the model says table, and the attack proves it.",
+        "a bookshelf, sheared",
+        "A bookshelf, sheared until it leans like a staircase: the attack proves that the claim is false.",
     ),
     Example(
         "undecided",
-        "chair-1",
+        "piano-2",
         "z-taper+z-rotation",
-        "taper=0.3,rotation=20",
+        "taper=0.3,rotation=5",
         1500,
-        "a chair and too few votes",
-        "A chair and a budget of 1,500 votes: it ended too early. One click casts the votes that are missing.",
+        "a piano and too few votes",
+        "A piano and a budget of 1,500 votes: it ended too early. One click casts the votes that are missing.",
     ),
 )

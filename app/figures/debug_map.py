@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
 from app.figures.axes import ParameterAxis, parameter_axes
-from app.figures.cells import Mode, cell_text, curve_figure, heatmap_figure, volume_figure
+from app.figures.cells import Mode, cell_text, curve_figure, heatmap_figure, slice_cells, volume_figure
 from app.figures.theme import OKABE_ITO, STATES, Figure, Theme
 from app.jobs import CellView
 from tpc_core.diagnosis import CellFacts, Subject
 
 _FLOOR = 0.4
 """Where the bars of a curve begin."""
+_MOST_MARKS = 120
 
 
 def cell_views(cells: Sequence[CellFacts]) -> list[CellView]:
@@ -89,11 +90,27 @@ def heatmap(
         high = [axes[side].shown(picked.cell.high[side]) for side in sides]
         for colour, width in ((theme.paper, 6), (theme.text, 3)):
             figure["data"].append(_frame(low, high, colour, width))
+    figure["data"].append(_unknown(subject, sides, at, theme))
     attack = subject.certificate.attack
     if attack is not None:
         places = [[axes[side].shown(attack.parameter[side])] for side in sides]
         figure["data"].append(_star(places[0], places[1], theme))
     return figure
+
+
+def _unknown(subject: Subject, sides: tuple[int, int], at: float, theme: Theme) -> Figure:
+    """A question mark in every part of the region that has no vote."""
+    axes = parameter_axes(subject.transform)
+    blank = slice_cells(cell_views(subject.untested), sides, at)[:_MOST_MARKS]
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "hoverinfo": "skip",
+        "x": [axes[sides[0]].shown(view.cell.centre[sides[0]]) for view in blank],
+        "y": [axes[sides[1]].shown(view.cell.centre[sides[1]]) for view in blank],
+        "text": ["?"] * len(blank),
+        "textfont": {"size": 13, "color": theme.muted},
+    }
 
 
 def _frame(low: Sequence[float], high: Sequence[float], colour: str, width: float) -> Figure:

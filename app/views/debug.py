@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import html
-
 import streamlit as st
 
 from app.debug.around import around_panel
-from app.debug.attack import attack_panel, found_attack
+from app.debug.attack import attack_panel, found_attack, path_chart
 from app.debug.cases import Case, cases, keep, model_of, title_of
 from app.debug.cell import cloud_panel, facts_panel, navigator, selected
-from app.debug.chart import certificate_map, gap
+from app.debug.chart import HEIGHT, certificate_map, gap, tested
 from app.debug.choice import carry_over
 from app.debug.compare import compare_panel
 from app.debug.examples import EXAMPLES, Example
@@ -18,7 +16,7 @@ from app.debug.opened import Opened, opened
 from app.debug.points import points_panel
 from app.debug.take import take_panel
 from app.debug.tasks import Task, desk
-from app.debug.why import why
+from app.debug.why import first_remedy, symbols, why
 from app.visitors import board
 from tpc_core import Certificate, verify
 from tpc_core.diagnosis import CellFacts
@@ -123,11 +121,11 @@ def _empty(visitor: str) -> None:
     columns = st.columns(len(EXAMPLES), gap="medium")
     for column, example in zip(columns, EXAMPLES, strict=True):
         with column.container(border=True):
-            st.html(
-                f'<img class="tpc-object" style="width:96px;height:96px" alt="" '
-                f'src="app/static/thumbnails/{example.name}.png">'
+            picture, words = st.columns([1, 2], vertical_alignment="center")
+            picture.html(
+                f'<img style="width:100%;max-width:130px" alt="" src="app/static/thumbnails/{example.name}.png">'
             )
-            st.markdown(f"**{_MARKS[example.verdict]}**  \n{example.story}")
+            words.markdown(f"**{_MARKS[example.verdict]}**  \n{example.story}")
             _start_button(visitor, example, "Run it and look inside")
 
 
@@ -197,7 +195,7 @@ def _workbench(visitor: str, case: Opened) -> None:
     certificate, model = case.case.certificate, case.case.model
     st.html(
         f'<div class="tpc-verdict {certificate.verdict}" data-verdict="{certificate.verdict}">'
-        f"<b>{_MARKS[certificate.verdict]}.</b> {html.escape(certificate.sentence)}</div>"
+        f"<b>{_MARKS[certificate.verdict]}</b>{_rest(certificate)}</div>"
     )
     if model is None:
         st.caption(
@@ -207,8 +205,11 @@ def _workbench(visitor: str, case: Opened) -> None:
     facts = selected(case)
     chart, cloud, numbers = st.columns([5.2, 4, 3.4], gap="medium")
     with chart:
-        certificate_map(case, facts)
         attack = found_attack(visitor, case)
+        if attack is not None and model is not None and case.subject.is_cover and not tested(case):
+            path_chart(visitor, case, model, *attack, key="debug_way", height=HEIGHT)
+        else:
+            certificate_map(case, facts)
         gap(case, None if attack is None else attack[1])
     with cloud:
         navigator(case, facts)
@@ -216,9 +217,17 @@ def _workbench(visitor: str, case: Opened) -> None:
     with numbers:
         if facts is not None:
             facts_panel(visitor, case, model, facts)
+            first_remedy(visitor, case, model, facts)
         else:
             st.caption("No cell has votes.")
     _panels(visitor, case, facts)
+
+
+def _rest(certificate: Certificate) -> str:
+    """The sentence after its first word, where that word is the verdict itself."""
+    sentence = certificate.sentence
+    rest = sentence.removeprefix("Undecided") if certificate.verdict == "undecided" else f". {sentence}"
+    return symbols(rest)
 
 
 def _panels(visitor: str, case: Opened, facts: CellFacts | None) -> None:

@@ -117,6 +117,7 @@ def _point(subject: Subject, facts: CellFacts) -> Finding:
                 "new-run",
                 "ask again with a larger fixed sample: no further level is reserved for points",
                 votes=math.inf,
+                note="A new run has an alpha of its own.",
             ),
         ),
         (facts.path,),
@@ -177,11 +178,13 @@ def _another_class(subject: Subject, facts: CellFacts) -> Finding:
 def _more(facts: CellFacts, size: int, votes: int, chance: float) -> Remedy:
     return Remedy(
         "more-votes",
-        f"cast {votes:,} more votes here; the level for reading the bound at {size:,} was reserved beforehand",
+        f"cast {votes:,} more votes here",
         votes=votes,
         chance=chance,
         cells=(facts.path,),
         until=size,
+        note=f"The level for reading the bound at {size:,} votes was reserved before the first vote, so the "
+        "guarantee holds.",
     )
 
 
@@ -198,9 +201,10 @@ def _short_or_wide(subject: Subject, facts: CellFacts) -> Finding:
         parts = _parts(subject, facts)
         refine = Remedy(
             "refine",
-            f"refine it: {parts} parts, each of which needs less, would do if p_A is as it looks",
+            f"refine it into about {parts} parts",
             votes=split,
             cells=(facts.path,),
+            note="A smaller cell needs a smaller p_A. The levels of the parts were fixed before the first vote.",
         )
         return Finding(
             "too-coarse",
@@ -232,11 +236,12 @@ def _wide(
 
 
 def _no_level_left(subject: Subject) -> Remedy:
+    note = "A new run has an alpha of its own."
     if isinstance(subject.certificate.evidence, GridEvidence):
-        text = "the paper's protocol reserves no level for more votes; ask again with the adaptive protocol"
+        text = "ask again with the adaptive protocol: the paper's reserves no level for more votes"
     else:
-        text = "every level reserved beforehand is spent; ask again with anytime statistics, which may always go on"
-    return Remedy("new-run", f"{text} (a new run, with an alpha of its own)", votes=math.inf)
+        text = "ask again with anytime statistics, which may always go on: every level reserved here is spent"
+    return Remedy("new-run", text, votes=math.inf, note=note)
 
 
 def _unsure(subject: Subject, facts: CellFacts, evidence: tuple[str, ...], more: list[Remedy]) -> Finding:

@@ -47,6 +47,8 @@ class Remedy:
     cells: tuple[str, ...] = ()
     until: int | None = None
     """More votes: the size of the sample at which the bound is read next."""
+    note: str = ""
+    """Why it is allowed, or what to expect of it."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,3 @@ def percent(value: float) -> str:
     """A probability in per cent, with more digits where it is nearly one."""
     text = f"{100 * value:.2f}" if 0.99 < value < 1 else f"{100 * value:.1f}"
     return f"{text} %"
-
-
-def plural(number: int, noun: str) -> str:
-    """1 cell, 2 cells."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -11,7 +11,7 @@ import numpy as np
 from tpc_core.certificate.schema import GridEvidence, TreeEvidence
 from tpc_core.diagnosis.causes import explain_cell
 from tpc_core.diagnosis.cells import CellFacts
-from tpc_core.diagnosis.findings import Cause, Finding, Remedy, count, percent, plural
+from tpc_core.diagnosis.findings import Cause, Finding, Remedy, count, percent
 from tpc_core.diagnosis.subject import Subject
 from tpc_core.diagnosis.take import certified_size
 
@@ -123,12 +123,13 @@ def _together(first: tuple[Remedy, ...], every: list[Finding]) -> list[Remedy]:
         if remedy.action == "more-votes" or remedy.action == "refine":
             votes = sum(r.votes for r in alike)
             cells = tuple(path for r in alike for path in r.cells)
-            what = "more votes" if remedy.action == "more-votes" else "votes in smaller cells"
-            sentence = f"cast {count(votes)} {what}, in these {plural(len(cells), 'cell')} only"
+            where = f"these {len(cells)} cells" if len(cells) > 1 else "one of these cells"
+            what = f"cast {count(votes)} more votes in" if remedy.action == "more-votes" else "refine"
+            sentence = f"{what} {where}"
             until = max((r.until for r in alike if r.until is not None), default=None)
             chances = [r.chance for r in alike if r.chance is not None]
             chance = math.prod(chances) if chances else None
-            joined.append(Remedy(remedy.action, sentence, votes, chance, cells, until))
+            joined.append(Remedy(remedy.action, sentence, votes, chance, cells, until, remedy.note))
         else:
             joined.append(remedy)
     return joined
@@ -157,7 +158,13 @@ def _unfinished(subject: Subject) -> list[Finding]:
             "new-run", "start it again; the paper's grid can be continued from the Certify page", votes
         )
     else:
-        remedy = Remedy("go-on", "go on with all that is open; the votes so far are kept", votes)
+        remedy = Remedy(
+            "go-on",
+            "go on with all that is open",
+            votes,
+            note="The votes so far are kept. Cells, levels and stages were fixed before the first vote, so the "
+            "guarantee holds.",
+        )
     evidence = f"{percent(share)} of the region without a vote; {certificate.samples:,} votes were cast"
     return [Finding(cause, f"{why}.", (evidence,), (remedy,), tuple(f.path for f in subject.untested))]
 

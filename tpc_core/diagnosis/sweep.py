@@ -19,6 +19,7 @@ from tpc_core.certify.single import Rule
 from tpc_core.certify.strategy import choose_strategy, with_sigma
 from tpc_core.covers import CoverTree, PathLevels, PriceList
 from tpc_core.diagnosis.findings import count
+from tpc_core.diagnosis.radii import forecast_part
 from tpc_core.diagnosis.reopen import check_model, never, voter_of
 from tpc_core.diagnosis.subject import Subject
 from tpc_core.errors import UnsupportedRequest
@@ -254,6 +255,4 @@ def single_radius(subject: Subject, rule: Rule, p_a: float, votes: int) -> float
     """The radius, in parts of the one asked for, that a sample of this size would certify if p_A is this large."""
     level = subject.monitor.level(len(subject.monitor.sizes) - 1, subject.certificate.alpha)
     bound = lower_bound(math.floor(p_a * votes), votes, level)
-    # Rules may cost a quadrature; three digits of the bound, rounded down, are plenty here and are remembered.
-    found = rule.largest(math.floor(bound * 2000) / 2000, subject.radii)
-    return max(r / asked for r, asked in zip(found, subject.radii, strict=True))
+    return forecast_part(rule, bound, subject.radii)

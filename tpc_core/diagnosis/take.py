@@ -10,6 +10,7 @@ import numpy as np
 
 from tpc_core.certificate.schema import GridEvidence, SingleEvidence, TreeEvidence
 from tpc_core.diagnosis.cells import CellFacts
+from tpc_core.diagnosis.radii import certified_part
 from tpc_core.diagnosis.subject import Subject
 from tpc_core.diagnosis.sweep import QUANTILES, Band, posterior, single_radius
 
@@ -48,8 +49,7 @@ def certified_size(subject: Subject) -> float:
     if isinstance(evidence, SingleEvidence):
         rule = subject.strategy.rule
         assert rule is not None
-        found = rule.largest(evidence.lower_bound, subject.radii)
-        return max(min(r / asked for r, asked in zip(found, subject.radii, strict=True)), 0.0)
+        return certified_part(rule, evidence.lower_bound, subject.radii)
     if isinstance(evidence, TreeEvidence | GridEvidence):
         blocked = [_nearest(subject, facts) for facts in subject.leaves if facts.state != "passed"]
         return min(1.0, min(blocked, default=1.0) * (1 - 1e-9)) if blocked else 1.0
@@ -87,9 +87,10 @@ def _cover(subject: Subject) -> tuple[Promise, ...]:
     tree = subject.tree
     assert tree is not None
     total, centres, reaches = tree.first_cells(_CELLS)
-    sizes = tree.region.gauge(centres)
-    order = np.argsort(sizes, kind="stable")
     half = tree.region.half_widths
+    side = half / np.array(tree.units)
+    sizes = tree.region.nearest_gauge(centres - side, centres + side)
+    order = np.argsort(sizes, kind="stable")
     voted = [facts for facts in subject.leaves if facts.n]
     places = np.array([facts.z for facts in voted]) / half
     nearest = [voted[int(np.argmin(np.sum((places - z / half) ** 2, axis=1)))] for z in centres]
