@@ -118,7 +118,7 @@ class Renderer:
 def obstacle() -> str | None:
     """Why Open3D cannot render here, as far as that is known before it is tried; None where nothing is in its way."""
     if find_spec("open3d") is None:
-        return f"Shaded stills need Open3D, which is made for Python 3.11 and 3.12 on x86-64 and macOS. {INSTEAD}"
+        return f"Shaded stills need Open3D, which is made for Python 3.11 and 3.12 on macOS and x86-64 Linux. {INSTEAD}"
     if packages := missing_libraries():
         return f"Shaded stills need system libraries. On Debian or Ubuntu: {install_command(packages)}. {INSTEAD}"
     return None
