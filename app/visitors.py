@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app.jobs import JobBoard
+from app.jobs import JobBoard, SavedRuns
 from app.uploads import Uploads
 
 _SWEEP_EVERY = 30.0
@@ -62,7 +62,7 @@ def uploads() -> Uploads:
 @st.cache_resource(show_spinner=False)
 def board() -> JobBoard:
     """The one board of runs; a thread of its own sweeps up after visitors who left, now and then."""
-    jobs, files, register = JobBoard(), uploads(), visitors()
+    jobs, files, register = JobBoard(saved=SavedRuns.from_environment()), uploads(), visitors()
 
     def sweep() -> None:
         while True:

@@ -3,6 +3,7 @@
 from app.jobs.board import FORGOTTEN_AFTER, JobBoard, TooManyJobs
 from app.jobs.job import Job
 from app.jobs.progress import Progress
+from app.jobs.saved import SavedRun, SavedRuns
 from app.jobs.views import LIVE, CellStatus, CellView, Count, JobView, Request, Status
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "JobView",
     "Progress",
     "Request",
+    "SavedRun",
+    "SavedRuns",
     "Status",
     "TooManyJobs",
 ]

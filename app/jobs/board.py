@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from app.jobs.job import Job
+from app.jobs.saved import SavedRuns
 from app.jobs.views import Request
 from app.turns import Turns
 from tpc_core import Certificate
@@ -24,8 +25,17 @@ class TooManyJobs(TpcError):
 class JobBoard:
     """All runs of the process, by visitor; a visitor sees only their own."""
 
-    def __init__(self, *, slots: int = 1, per_visitor: int = 3, in_all: int = 24, kept: int = 20) -> None:
+    def __init__(
+        self,
+        *,
+        slots: int = 1,
+        per_visitor: int = 3,
+        in_all: int = 24,
+        kept: int = 20,
+        saved: SavedRuns | None = None,
+    ) -> None:
         self.turns = Turns(slots)
+        self.saved = saved or SavedRuns(None)
         self.per_visitor, self.in_all, self.kept = per_visitor, in_all, kept
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
@@ -40,7 +50,8 @@ class JobBoard:
             if sum(job.owner == owner for job in live) >= self.per_visitor:
                 raise TooManyJobs(f"you have {self.per_visitor} runs under way; cancel one or wait for it")
             self._forget(owner)
-            job = Job(str(next(self._numbers)), owner, request, self.turns, resume)
+            place = self.saved.place(owner, request)
+            job = Job(str(next(self._numbers)), owner, request, self.turns, resume, place)
             self._jobs[job.id] = job
         job.start()
         return job

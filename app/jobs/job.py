@@ -6,15 +6,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from app.jobs.progress import Progress
+from app.jobs.saved import forget, keep
 from app.jobs.views import LIVE, JobView, Request, Status
 from app.turns import Turns
 from tpc_core import Certificate, certify_events
 from tpc_core.certificate.schema import SingleEvidence
 from tpc_core.certify import Event
+from tpc_core.certify.keeping import kept
 from tpc_core.certify.strategy import with_sigma
-from tpc_core.errors import TpcError
+from tpc_core.errors import CannotWrite, TpcError
 from tpc_core.landscape import Landscape, can_be_surveyed, span, survey
 from tpc_core.votes import Voter, resolve_device
 
@@ -23,7 +26,13 @@ class Job:
     """One run. The worker thread writes under the lock; `view` copies."""
 
     def __init__(
-        self, number: str, owner: str, request: Request, turns: Turns, resume: Certificate | None
+        self,
+        number: str,
+        owner: str,
+        request: Request,
+        turns: Turns,
+        resume: Certificate | None,
+        place: Path | None = None,
     ) -> None:
         self.id = number
         self.owner = owner
@@ -32,6 +41,8 @@ class Job:
         """When its visitor was first missed."""
         self._turns = turns
         self._resume = resume
+        self._place = place
+        """Where the run is kept while it goes, if anywhere."""
         self._lock = threading.Lock()
         self._cancel = threading.Event()
         self._go = threading.Event()
@@ -121,7 +132,7 @@ class Job:
                 cancelled=lambda: not self._wait_for_turn(),
                 resume=self._resume,
             )
-            self._follow(events)
+            self._follow(self._kept(events))
         except TpcError as error:
             self._end("failed", str(error))
         except Exception as error:
@@ -129,6 +140,21 @@ class Job:
             self._end("failed", f"unexpected {type(error).__name__}: {error}")
         finally:
             self._turns.leave(self.id)
+
+    def _kept(self, events: Iterator[Event]) -> Iterator[Event]:
+        """The same events, while the certificate so far is written down; when the run has ended, that is cleared."""
+        request, place = self.request, self._place
+        if place is None:
+            yield from events
+            return
+
+        def write(certificate: Certificate) -> None:
+            with suppress(CannotWrite):  # a full disk must not end a run
+                keep(place, request, certificate)
+
+        question = (request.model, request.cloud, request.transform, request.radius, request.options)
+        yield from kept(events, write, *question, resume=self._resume)
+        forget(place)
 
     def _follow(self, events: Iterator[Event]) -> None:
         for event in events:

@@ -11,6 +11,7 @@ from app.widgets.asked import LINKED
 from app.widgets.objects import NOT_SHARED, current_shape, current_spec, object_button
 from app.widgets.requests import ask
 from app.widgets.runs import chosen_run, show_run
+from app.widgets.unfinished import offer_unfinished
 from tpc_core.errors import TpcError
 
 
@@ -41,6 +42,7 @@ def page() -> None:
         notice = st.session_state.pop("notice", "")
         if notice:
             st.warning(notice)
+        offer_unfinished(visitor)
         job = chosen_run(visitor)
         if job is None:
             _empty()

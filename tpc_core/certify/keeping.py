@@ -25,7 +25,7 @@ from tpc_core.certificate.schema import (
 from tpc_core.certify import Options, prepare
 from tpc_core.certify.assemble import assemble
 from tpc_core.certify.cover import build_tree
-from tpc_core.certify.events import CellDecided, CellRefined, Event, Predicted, VotesCounted
+from tpc_core.certify.events import CellDecided, CellRefined, CellStarted, Event, Predicted, VotesCounted
 from tpc_core.certify.ledger import grid_ledger, rank_ledger
 from tpc_core.certify.paper import grid_resolution
 from tpc_core.certify.run import Outcome, Run
@@ -54,7 +54,7 @@ def kept(
     resume: Certificate | None = None,
     every: float = EVERY_SECONDS,
 ) -> Iterator[Event]:
-    """The same events; after a finished cell, and at most every few seconds, the certificate so far goes to `keep`."""
+    """The same events; before a new cell, and at most every few seconds, the certificate so far goes to `keep`."""
     run, strategy = prepare(model, cloud, transform, radius, options)
     if strategy.kind != "cover" or (resume is not None and not _same_root(resume, run)):
         yield from events
@@ -64,7 +64,8 @@ def kept(
     for event in events:
         so_far.take(event)
         yield event
-        if isinstance(event, CellDecided | CellRefined) and time.monotonic() >= due:
+        # A cell that is about to be tested shows that the region is not covered yet: "undecided" is the truth.
+        if isinstance(event, CellStarted) and time.monotonic() >= due:
             started = time.monotonic()
             certificate = so_far.certificate()
             if certificate is not None:
@@ -121,9 +122,8 @@ class _SoFar:
         """An undecided certificate with all finished cells; it claims nothing."""
         if self.prediction is None:
             return None
-        # A cell at work may have passed already, and a waiting cell must not have: it is left out until decided.
         cells = sorted(
-            (record for record in self.records.values() if record.state != "waiting"),
+            self.records.values(),
             key=lambda record: (len(record.path), record.path),
         )
         evidence, ledger = self._grid(cells) if self.options.protocol == "paper" else self._tree(cells)

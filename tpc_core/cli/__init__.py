@@ -89,6 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:  # the disk is full, a folder is read-only, a device is gone
+        code = _complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
     if arguments is None:
         sys.exit(code)
     return code

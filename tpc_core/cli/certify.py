@@ -10,6 +10,7 @@ import click
 
 from tpc_core.certificate.schema import Certificate, GroupEvidence, PointEvidence, SingleEvidence
 from tpc_core.certify import Budget, CellDecided, Done, Options, Planned, VotesCounted, certify_events
+from tpc_core.certify.keeping import kept
 from tpc_core.cli.options import Question, as_json, progress_bar, question
 from tpc_core.errors import InvalidFile
 
@@ -62,15 +63,34 @@ def certify(
         raise InvalidFile(f"cannot write {out}: there is no folder {out.parent}")
     base, cloud = ask.load()
     earlier = Certificate.load(resume_file) if resume_file is not None else None
-    events = certify_events(base, cloud, ask.transform, ask.radius, options, resume=earlier)
-    certificate = _run(events, silent=as_json)
-    if out is not None:
-        certificate.save(out)
+    question = (base, cloud, ask.transform, ask.radius, options)
+    events = certify_events(*question, resume=earlier)
+    if out is None:
+        certificate = _run(events, silent=as_json)
+    else:
+        certificate = _run_kept(events, question, earlier, out, silent=as_json)
     if as_json:
         click.echo(certificate.to_json(), nl=False)
     else:
         _show(certificate, out)
     return 0 if certificate.verdict == "certified" else 1
+
+
+def _run_kept(
+    events: Any, question: Any, earlier: Certificate | None, out: Path, *, silent: bool
+) -> Certificate:
+    """Write the certificate to `out`, and what is known of it so far beside it, until it is done."""
+    partial = out.with_suffix(".partial.json")
+    try:
+        watched = kept(events, lambda so_far: so_far.save(partial), *question, resume=earlier)
+        certificate = _run(watched, silent=silent)
+    except KeyboardInterrupt:
+        if partial.exists():
+            click.echo(f"What was done is in {partial}; continue with --resume {partial}", err=True)
+        raise
+    certificate.save(out)
+    partial.unlink(missing_ok=True)
+    return certificate
 
 
 def _run(events: Any, *, silent: bool) -> Certificate:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -12,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tpc_core.errors import InvalidFile
+from tpc_core.atomic import write_atomically
+from tpc_core.errors import CannotWrite, InvalidFile
 from tpc_core.training.config import TrainConfig
 
 FPS_BLOCK = 32
@@ -131,16 +133,29 @@ def _chosen(pool: Tensor, config: TrainConfig, cache: Path | None) -> Tensor:
     objects, size = pool.shape[:2]
     aside = f"-{config.aside}" if config.hold_out and config.aside != "spread" else ""
     name = f"{config.dataset}-{objects}x{size}-{config.points}x{config.views}{aside}.npy"
-    if cache is not None and (cache / name).exists():
-        return torch.from_numpy(np.load(cache / name).astype(np.int64))
+    remembered = (
+        None if cache is None else _remembered(cache / name, (objects, config.views, config.points), size)
+    )
+    if remembered is not None:
+        return remembered
     # The views belong to the data, not to the run, so their seed is fixed.
     generator = torch.Generator().manual_seed(0)
     starts = torch.randint(size, (config.views, objects), generator=generator)
     chosen = torch.stack([farthest_points(pool, start, config.points) for start in starts], dim=1)
     if cache is not None:
-        cache.mkdir(parents=True, exist_ok=True)
-        temporary = cache / f"{name}.{os.getpid()}.tmp"
-        with temporary.open("wb") as file:
-            np.save(file, chosen.numpy().astype(np.int16))
-        temporary.replace(cache / name)
+        stream = io.BytesIO()
+        np.save(stream, chosen.numpy().astype(np.int16))
+        with contextlib.suppress(CannotWrite):  # a full disk costs time at the next start, nothing else
+            write_atomically(cache / name, stream.getvalue())
     return chosen
+
+
+def _remembered(path: Path, shape: tuple[int, ...], size: int) -> Tensor | None:
+    """The views in the cache, or None where they are missing, damaged, or of something else."""
+    try:
+        stored = np.load(path, allow_pickle=False)
+    except Exception:  # whatever is wrong with an old entry, making it again is the answer
+        return None
+    if stored.shape != shape or stored.dtype != np.int16 or not 0 <= stored.min() <= stored.max() < size:
+        return None
+    return torch.from_numpy(stored.astype(np.int64))

@@ -1,0 +1,136 @@
+"""Runs that survive the server: what a run has seen is kept in the folder TPC_RUNS, if the server was given one.
+
+Each file holds the question and the certificate so far. A visitor is offered their own when they come back; what they
+uploaded is never written down.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.jobs.views import Request
+from tpc_core import Certificate, Model, Options, parse_transform
+from tpc_core.atomic import write_atomically
+from tpc_core.certificate.schema import GridEvidence
+from tpc_core.data.files.content import read_bytes
+from tpc_core.errors import InvalidFile, TpcError
+
+FORMAT = "tpc-saved-run/1"
+LARGEST = 128 << 20
+KEPT_SECONDS = 14 * 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """A run that was cut off."""
+
+    path: Path
+    title: str
+    spec: str
+    radius: dict[str, float] | None
+    certificate: Certificate
+
+    def request(self, load: Callable[[str], Model]) -> Request:
+        """The question again, so that the certificate can be continued; TpcError where that is not possible."""
+        certificate = self.certificate
+        model = load(certificate.model.name)
+        if model.digest != certificate.model.digest or certificate.prediction is None:
+            raise InvalidFile(f"{self.title}: the checkpoint {model.name} is another one now")
+        own = model.smoothing.to_json()
+        sigma = certificate.model.smoothing.get("sigma")
+        other = None if certificate.model.smoothing == own else sigma
+        grid = certificate.evidence if isinstance(certificate.evidence, GridEvidence) else None
+        options = Options(
+            alpha=certificate.alpha,
+            protocol=certificate.protocol,
+            statistics=certificate.statistics.kind,
+            sigma=None if other is None else tuple(other if isinstance(other, list) else [other]),
+            largest=certificate.claim.largest,
+            seed=certificate.seed,
+            select_samples=certificate.prediction.samples,
+            resolution=None if grid is None else grid.resolution,
+        )
+        transform = parse_transform(certificate.claim.transform)
+        cloud = certificate.cloud.cloud()
+        return Request(self.title, self.spec, model, cloud, transform, self.radius, options)
+
+
+class SavedRuns:
+    """The folder of saved runs, one folder in it for each visitor; without a folder nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    @staticmethod
+    def from_environment() -> SavedRuns:
+        """TPC_RUNS, or nowhere."""
+        chosen = os.environ.get("TPC_RUNS")
+        return SavedRuns(Path(chosen).expanduser() if chosen else None)
+
+    def place(self, owner: str, request: Request) -> Path | None:
+        """Where a new run is kept; None for an upload, which is its visitor's own business."""
+        if self.folder is None or not request.spec:
+            return None
+        return self._of(owner) / f"{time.time_ns():020}.json"
+
+    def unfinished(self, owner: str) -> list[SavedRun]:
+        """The visitor's runs that were cut off, oldest first; damaged and old ones are cleared away."""
+        if self.folder is None or not self._of(owner).is_dir():
+            return []
+        found = []
+        for path in sorted(self._of(owner).glob("*.json")):
+            try:
+                if time.time() - path.stat().st_mtime > KEPT_SECONDS:
+                    raise InvalidFile(f"{path.name} is old")
+                found.append(read_saved(path))
+            except (TpcError, OSError):
+                forget(path)
+        return found
+
+    def _of(self, owner: str) -> Path:
+        assert self.folder is not None
+        return self.folder / (re.sub(r"[^A-Za-z0-9_-]", "", owner)[:64] or "nobody")
+
+
+def keep(path: Path, request: Request, certificate: Certificate) -> None:
+    """Write a run down, whole or not at all."""
+    radius = request.radius if isinstance(request.radius, dict) else None
+    content = {
+        "format": FORMAT,
+        "title": request.title,
+        "spec": request.spec,
+        "radius": radius,
+        "certificate": certificate.model_dump(mode="json"),
+    }
+    write_atomically(path, json.dumps(content).encode())
+
+
+def read_saved(path: Path) -> SavedRun:
+    """A saved run, or an InvalidFile."""
+    try:
+        content = json.loads(read_bytes(path, LARGEST))
+        if content["format"] != FORMAT:
+            raise InvalidFile(f"{path.name} is not a saved run")
+        certificate = Certificate.from_json(json.dumps(content["certificate"]))
+        radius = content["radius"]
+        if radius is not None:
+            radius = {str(name): float(value) for name, value in radius.items()}
+        return SavedRun(path, str(content["title"])[:200], str(content["spec"])[:200], radius, certificate)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        if isinstance(error, TpcError):
+            raise
+        raise InvalidFile(f"{path.name} is not a saved run") from error
+
+
+def forget(path: Path) -> None:
+    """Clear a saved run away; one that cannot be cleared is found again, and does no harm."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return
