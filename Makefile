@@ -35,7 +35,7 @@ setup-dev: .venv/.dev
 
 app: .venv/.app
 	@$(BIN)/python -m app.system
-	@$(BIN)/python -c "from app.assets import prepare_static; prepare_static()"
+	@mkdir -p app/static  # filled by the first visit; Streamlit warns if it is not there at the start
 	$(BIN)/python -m streamlit run app/main.py
 
 lint: .venv/.dev

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from importlib.util import find_spec
 from pathlib import Path
+
+from tpc_core.atomic import write_atomically
 
 APP = Path(__file__).resolve().parent
 STATIC = APP / "static"
@@ -25,8 +26,5 @@ def prepare_static() -> None:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy if missing or older; whole or not at all, since another process may be starting too."""
-    if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
-        return
-    partial = target.with_suffix(".partial")
-    shutil.copyfile(source, partial)
-    partial.replace(target)
+    if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+        write_atomically(target, source.read_bytes())
