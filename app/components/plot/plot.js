@@ -17,6 +17,19 @@ function loadPlotly() {
   return window.__tpcPlotly;
 }
 
+// Plotly draws 3D at twice the resolution of the screen. A processor that stands in for a graphics card cannot.
+let ratio;
+function glPixelRatio() {
+  if (ratio === undefined) {
+    const gl = document.createElement("canvas").getContext("webgl");
+    const names = gl && gl.getExtension("WEBGL_debug_renderer_info");
+    const renderer = names ? gl.getParameter(names.UNMASKED_RENDERER_WEBGL) : "";
+    ratio = /swiftshader|llvmpipe|software/i.test(renderer) ? 1 : 2;
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+  return ratio;
+}
+
 const scenesOf = (layout) => Object.keys(layout).filter((name) => /^scene\d*$/.test(name));
 
 class Chart {
@@ -86,7 +99,13 @@ class Chart {
       const camera = this.cameras[scene];
       if (camera) layout[scene] = { ...layout[scene], camera };
     }
-    const config = { displaylogo: false, responsive: false, displayModeBar: false, scrollZoom: Boolean(data.zoom) };
+    const config = {
+      displaylogo: false,
+      responsive: false,
+      displayModeBar: false,
+      scrollZoom: Boolean(data.zoom),
+      plotGlPixelRatio: glPixelRatio(),
+    };
     this.data = data;
     await Plotly.react(this.canvas, data.figure.data, layout, config);
     if (!this.listening) this.listen();

@@ -1,4 +1,4 @@
-"""A real server and Debian's Chromium; skipped, with the reason, where either is missing."""
+"""A real server and Debian's Chromium; where either is missing they are skipped, with the command that installs it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,20 @@ from typing import Any
 
 import pytest
 
+from app.system import BROWSERS, install_command, missing_browser
+
 ROOT = Path(__file__).resolve().parents[3]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = next((path for path in map(shutil.which, BROWSERS) if path), None)
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 ]  # fmt: skip
-PATIENCE = 90_000
-"""Milliseconds: WebGL runs in software here, and the machine may be busy."""
+PATIENCE = 180_000
+"""Milliseconds until a test gives up: WebGL runs in software here, and the machine may be busy."""
+
+READY = {"explore": ".tpc-plot[data-drawn]", "certify": "[data-testid=stBaseButton-primary]"}
+"""What is on a page once it can be used."""
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +53,7 @@ def server() -> Iterator[str]:
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < end:
         assert process.poll() is None, "the server ended"
         try:
@@ -66,7 +71,8 @@ def chromium() -> Iterator[Any]:
         "playwright.sync_api", reason="browser tests need `pip install playwright`"
     )
     if CHROMIUM is None:
-        pytest.skip("browser tests need Chromium: apt-get install chromium")
+        reason = f"browser tests need Chromium: {install_command(missing_browser())}"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -84,7 +90,8 @@ def visit(chromium: Any, server: str) -> Iterator[Callable[..., Any]]:
         contexts.append(context)
         page = context.new_page()
         page.goto(f"{server}/{path}")
-        page.wait_for_selector(".tpc-plot[data-drawn]" if not path else "[data-testid=stBaseButton-primary]")
+        page.wait_for_selector(READY["certify" if path.startswith("certify") else "explore"])
+        page.wait_for_selector(".tpc-link")  # the last thing that a page draws
         return page
 
     yield open_page

@@ -9,78 +9,51 @@ import pytest
 pytestmark = pytest.mark.browser
 
 FACTS = ".tpc-facts"
-VOTED = "() => /votes\\s+[1-9]/.test(document.querySelector('.tpc-facts').innerText)"
-
-
-def ask(page: Any, transform: str, preset: str) -> None:
-    box = page.locator("[data-testid=stSelectbox]").filter(has_text="Transform").locator("input").first
-    box.click()
-    box.fill(transform)
-    page.get_by_role("option", name=transform, exact=True).click()
-    page.get_by_text(preset, exact=True).first.click()
-    page.wait_for_timeout(1500)
-
-
-def use_paper_protocol(page: Any) -> None:
-    """A grid of cells with 10,000 votes each: long enough to be stopped."""
-    page.get_by_text("Settings", exact=True).click()
-    page.get_by_text("paper", exact=True).click()
-    page.wait_for_timeout(1500)
+WATCH = """() => { window.settled = []; new MutationObserver(() => {
+  const count = Number(document.querySelector('.tpc-facts')?.dataset.settled ?? NaN);
+  if (!Number.isNaN(count) && window.settled.at(-1) !== count) window.settled.push(count);
+}).observe(document.body, {subtree: true, childList: true, attributes: true}); }"""
+PAPER = "protocol=paper"
+"""A grid of cells with 10,000 votes each: long enough to watch and to be stopped."""
 
 
 def start(page: Any) -> None:
-    page.locator("[data-testid=stBaseButton-primary]").click()
+    page.get_by_role("button", name="Certify", exact=True).click()
     page.locator(FACTS).first.wait_for()
-
-
-def status(page: Any) -> str:
-    return str(page.locator(FACTS).first.get_attribute("data-status"))
-
-
-def settled(page: Any) -> int:
-    return int(page.locator(FACTS).first.get_attribute("data-settled") or 0)
 
 
 def wait_for_status(page: Any, wanted: str) -> None:
     page.wait_for_selector(f'{FACTS}[data-status="{wanted}"]', state="attached")
 
 
-def test_taper_ends_with_a_verdict_and_a_certificate_to_take_away(visit) -> None:
-    page = visit("certify")
-    ask(page, "z-taper", "0.2")
+def settled(page: Any) -> int:
+    return int(page.locator(FACTS).first.get_attribute("data-settled") or 0)
+
+
+def test_cells_of_a_taper_fill_in_over_time_and_then_there_is_a_verdict(visit) -> None:
+    page = visit(f"certify?transform=z-taper&radius=0.2&{PAPER}")
+    page.evaluate(WATCH)
     start(page)
+    page.wait_for_selector(".st-key-run_map .tpc-plot[data-drawn]")
+    page.wait_for_function("() => window.settled.at(-1) >= 1")
+    assert page.locator(".tpc-verdict").count() == 0  # cells are in, the verdict is not
     wait_for_status(page, "done")
     verdict = page.locator(".tpc-verdict").first
     verdict.wait_for()
     assert verdict.get_attribute("data-verdict") == "certified"
     assert "Every z-taper within 0.2 keeps the class chair, with 99.9 % confidence." in verdict.inner_text()
-    page.wait_for_selector(".st-key-run_map .tpc-plot[data-drawn]")
-    bars = page.evaluate(
-        "() => document.querySelector('.st-key-run_map .js-plotly-plot')._fullData[0].x.length"
-    )
-    assert bars == settled(page) > 1
+    counts = page.evaluate("() => window.settled")
+    assert counts == sorted(counts)
+    assert len(counts) >= 4
+    bars = "() => document.querySelector('.st-key-run_map .js-plotly-plot')._fullData[0].x.length"
+    assert page.evaluate(bars) == settled(page) > 1
     with page.expect_download() as download:
         page.get_by_role("button", name="Certificate (JSON)").click()
     assert download.value.suggested_filename.endswith("z-taper.json")
 
 
-def test_cells_fill_in_over_time(visit) -> None:
-    page = visit("certify")
-    ask(page, "general-rotation", "5°")
-    start(page)
-    page.wait_for_function("() => Number(document.querySelector('.tpc-facts').dataset.settled) >= 2")
-    page.wait_for_selector(".st-key-run_volume .tpc-plot[data-drawn]")
-    drawn = "() => document.querySelector('.st-key-run_volume .js-plotly-plot')._fullData[0].x.length"
-    first = page.evaluate(drawn)
-    page.wait_for_function(f"() => ({drawn})() > {first}")
-    page.get_by_role("button", name="Cancel").click()
-    wait_for_status(page, "cancelled")
-
-
-def test_a_run_is_paused_goes_on_and_is_cancelled(visit) -> None:
-    page = visit("certify")
-    ask(page, "z-taper", "0.5")
-    use_paper_protocol(page)
+def test_a_run_is_paused_goes_on_and_is_cancelled_in_mid_run(visit) -> None:
+    page = visit(f"certify?transform=z-taper&radius=0.5&{PAPER}")
     start(page)
     wait_for_status(page, "running")
     page.get_by_role("button", name="Pause").click()
@@ -89,28 +62,31 @@ def test_a_run_is_paused_goes_on_and_is_cancelled(visit) -> None:
     wait_for_status(page, "running")
     page.get_by_role("button", name="Cancel").click()
     wait_for_status(page, "cancelled")
-    page.get_by_role("button", name="Continue, with up to").wait_for()
+    page.get_by_role("button", name="Continue").wait_for()
     assert page.locator(".tpc-verdict").first.get_attribute("data-verdict") == "undecided"
 
 
 def test_two_visitors_share_the_device_and_never_see_each_other(visit) -> None:
-    first, second = visit("certify"), visit("certify")
+    first = visit(f"certify?object=gallery:chair-1&transform=z-taper&radius=0.5&{PAPER}")
+    second = visit(f"certify?object=gallery:sofa-1&transform=z-taper&radius=0.5&{PAPER}")
     for page in (first, second):
-        ask(page, "z-taper", "0.5")
-        use_paper_protocol(page)
         start(page)
-    for page in (first, second):
-        page.wait_for_function(VOTED)
+    for page, mine, theirs in ((first, "Wooden chair", "sofa"), (second, "sofa", "Wooden chair")):
+        page.wait_for_function(
+            "() => /votes\\s+[1-9]/.test(document.querySelector('.tpc-facts').innerText)"
+        )  # both are served, whoever came first
+        assert page.locator(FACTS).count() == 1
+        assert page.get_by_text("Your runs").count() == 0
+        title = page.locator("h3").first.inner_text()
+        assert mine.lower() in title.lower()
+        assert theirs.lower() not in title.lower()
     for page in (first, second):
         page.get_by_role("button", name="Cancel").click()
         wait_for_status(page, "cancelled")
-        assert page.get_by_text("Your runs").count() == 0
-        assert page.locator(FACTS).count() == 1
 
 
 def test_runs_outlive_the_page_and_a_reload(visit) -> None:
-    page = visit("certify")
-    ask(page, "z-taper", "0.2")
+    page = visit("certify?transform=z-taper&radius=0.2")
     start(page)
     page.get_by_role("link", name="Explore").click()
     page.wait_for_selector(".tpc-plot[data-drawn]")

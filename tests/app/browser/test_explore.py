@@ -1,41 +1,57 @@
-"""Explore in a real browser: load, drag, look, rotate, upload."""
+"""Explore in a real browser: load, drag, look, rotate, upload, share."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 pytestmark = pytest.mark.browser
 
 CLOUD = ".st-key-cloud .js-plotly-plot"
-BARS = ".st-key-bars .js-plotly-plot"
 
 
-def slide(page: Any, value: float) -> None:
-    """Move the first slider as a drag does, let it go, and wait until every picture has followed."""
-    page.evaluate(
-        """value => { const range = document.querySelector('.tpc-sliders input[type=range]');
-        range.value = value; range.dispatchEvent(new Event('input', {bubbles: true}));
-        range.dispatchEvent(new Event('change', {bubbles: true})); }""",
-        value,
-    )
+def slide(page: Any, *values: float) -> None:
+    """Drag the first slider over some values, let it rest, and wait until the whole page has followed."""
+    for value in values:
+        page.evaluate(
+            """value => { const range = document.querySelector('.tpc-sliders input[type=range]');
+            range.value = value; range.dispatchEvent(new Event('input', {bubbles: true})); }""",
+            value,
+        )
+        follow(page)
     settle(page)
 
 
-def settle(page: Any) -> None:
-    page.wait_for_timeout(300)
+def follow(page: Any) -> None:
+    """Wait until every picture shows the last movement that was sent."""
     page.wait_for_function(
         """() => { const sent = Number(document.querySelector('.tpc-sliders').dataset.sent || 0);
-        return [...document.querySelectorAll('.tpc-plot')].every(plot => Number(plot.dataset.stamp) >= sent); }"""
+        const shown = [...document.querySelectorAll('[data-stamp]')];
+        return shown.length >= 3 && shown.every(part => Number(part.dataset.stamp) >= sent); }"""
     )
 
 
-def first_points(page: Any) -> list[float]:
+def settle(page: Any) -> None:
+    """Wait until the sliders rest, which is when the address follows them."""
+    page.wait_for_timeout(500)
+    follow(page)
+    wait_for_query(page, "at", str(page.locator(".tpc-sliders input[type=number]").first.input_value()))
+
+
+def wait_for_query(page: Any, name: str, value: str) -> None:
+    wanted = "" if value == "0" else value
+    page.wait_for_function(
+        "([name, value]) => (new URL(location).searchParams.get(name) || '') === value", arg=[name, wanted]
+    )
+
+
+def drawn(page: Any, count: int = 8) -> list[float]:
     """A few coordinates of the drawn cloud."""
-    script = f"() => Array.from(document.querySelector('{CLOUD}')._fullData.at(-1).x.slice(0, 8))"
+    script = f"() => Array.from(document.querySelector('{CLOUD}')._fullData.at(-1).x.slice(0, {count}))"
     return [round(float(value), 4) for value in page.evaluate(script)]
 
 
@@ -45,36 +61,31 @@ def eye(page: Any) -> dict[str, float]:
     return json.loads(json.dumps(page.evaluate(script)))
 
 
-def bar_lengths(page: Any) -> list[float]:
-    script = f"() => document.querySelector('{BARS}')._fullData.flatMap(trace => Array.from(trace.x))"
-    return [float(value) for value in page.evaluate(script)]
+def bars(page: Any) -> list[str]:
+    return page.locator(".tpc-class").all_inner_texts()
 
 
 def rotate(page: Any) -> None:
-    box = page.locator(f"{CLOUD}").bounding_box()
+    box = page.locator(CLOUD).bounding_box()
     x, y = box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.5
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + 40, y + 10, steps=4)
     page.mouse.move(x + 90, y + 25, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(500)
-
-
-def choose(page: Any, name: str) -> None:
-    page.get_by_role("button", name="Choose an object").click()
-    page.locator(f'.tpc-thumbnails button[data-name="{name}"]').click()
-    page.locator(".tpc-thumbnails").wait_for(state="detached")
+    page.wait_for_selector(".st-key-cloud .tpc-plot[data-camera]")
 
 
 def test_a_slider_moves_the_cloud_and_the_prediction(visit) -> None:
     page = visit()
-    choose(page, "chair-2")
+    page.get_by_role("button", name="Choose an object").click()
+    page.locator('.tpc-thumbnails button[data-name="chair-2"]').click()
     page.get_by_text("Office chair", exact=True).first.wait_for()
-    points, bars = first_points(page), bar_lengths(page)
-    slide(page, 120)
-    assert first_points(page) != points
-    assert bar_lengths(page) != bars
+    wait_for_query(page, "object", "gallery:chair-2")
+    points, votes = drawn(page), bars(page)
+    slide(page, 40, 80, 120)
+    assert drawn(page) != points
+    assert bars(page) != votes
 
 
 def test_the_camera_stays_where_the_user_put_it(visit) -> None:
@@ -83,44 +94,73 @@ def test_the_camera_stays_where_the_user_put_it(visit) -> None:
     rotate(page)
     turned = eye(page)
     assert any(abs(turned[k] - start[k]) > 0.05 for k in "xyz")
-    points = first_points(page)
+    points = drawn(page)
     slide(page, 45)
-    assert first_points(page) != points
+    assert drawn(page) != points
     assert eye(page) == pytest.approx(turned, abs=1e-6)
     page.get_by_text("Displacement", exact=True).click()
-    page.wait_for_timeout(1500)
+    wait_for_query(page, "colour", "displacement")
+    page.wait_for_function(
+        f"() => document.querySelector('{CLOUD}')._fullData.at(-1).marker.colorbar?.title?.text === 'displacement'"
+    )
     assert eye(page) == pytest.approx(turned, abs=1e-6)
 
 
 def test_a_typed_value_undo_and_redo(visit) -> None:
     page = visit()
     typed = page.locator(".tpc-sliders input[type=number]").first
-    start = first_points(page)
+    start = drawn(page)
     typed.fill("30")
     typed.press("Enter")
     settle(page)
-    moved = first_points(page)
+    moved = drawn(page)
     assert moved != start
-    page.get_by_role("button", name="↶").click()
-    page.wait_for_function("() => document.querySelector('.tpc-sliders input[type=number]').value === '0'")
-    page.get_by_role("button", name="↷").click()
-    page.wait_for_function("() => document.querySelector('.tpc-sliders input[type=number]').value === '30'")
-    page.wait_for_timeout(1500)
-    assert first_points(page) == moved
+    for arrow, value, points in (("↶", "0", start), ("↷", "30", moved)):
+        page.get_by_role("button", name=arrow).click()
+        wait_for_query(page, "at", value)
+        assert typed.input_value() == value
+        page.wait_for_function(
+            f"x => Math.abs(document.querySelector('{CLOUD}')._fullData.at(-1).x[0] - x) < 1e-3",
+            arg=points[0],
+        )
 
 
-def test_a_mesh_of_the_visitors_own_can_be_uploaded(visit, tmp_path: Path) -> None:
+def test_a_mesh_of_the_visitors_own_can_be_uploaded_and_survives_a_reload(visit, tmp_path: Path) -> None:
     mesh = tmp_path / "my-tetrahedron.off"
     mesh.write_text("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n")
     page = visit()
-    before = first_points(page)
+    before = drawn(page)
     page.get_by_role("button", name="Choose an object").click()
     page.get_by_role("tab", name="Upload").click()
     page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(mesh))
     page.get_by_role("button", name="Show this object").click()
     page.get_by_text("my-tetrahedron", exact=True).first.wait_for()
-    page.wait_for_timeout(1500)
-    assert first_points(page) != before
+    page.wait_for_function("() => new URL(location).searchParams.get('object')?.startsWith('upload:')")
+    page.wait_for_function(
+        f"x => Math.abs(document.querySelector('{CLOUD}')._fullData.at(-1).x[0] - x) > 1e-6", arg=before[0]
+    )
+    page.reload()
+    page.get_by_text("my-tetrahedron", exact=True).first.wait_for()
+
+
+def test_a_link_opens_the_same_screen_elsewhere(visit) -> None:
+    page = visit("?object=gallery:lamp-1&transform=z-twist&points=256&colour=displacement")
+    slide(page, 35)
+    where = urlsplit(page.url)
+    held = {name: values[0] for name, values in parse_qs(where.query).items()}
+    assert held == {
+        "object": "gallery:lamp-1",
+        "transform": "z-twist",
+        "at": "35",
+        "points": "256",
+        "colour": "displacement",
+    }
+    other = visit(f"?{where.query}")
+    assert drawn(other) == drawn(page)
+    assert bars(other) == bars(page)
+    broken = visit("?object=gallery:no-such-thing&at=much")
+    broken.get_by_text("in the link was left out").first.wait_for()
+    broken.get_by_text("Wooden chair").first.wait_for()
 
 
 def test_nothing_is_fetched_from_elsewhere(chromium, server) -> None:
@@ -132,6 +172,6 @@ def test_nothing_is_fetched_from_elsewhere(chromium, server) -> None:
         lambda r: elsewhere.append(r.url) if not r.url.startswith((server, "data:", "blob:", "ws")) else None,
     )
     page.goto(server)
-    page.wait_for_selector(".tpc-plot[data-drawn]", timeout=90_000)
+    page.wait_for_selector(".tpc-plot[data-drawn]", timeout=180_000)
     context.close()
     assert elsewhere == []
