@@ -10,6 +10,7 @@ from app.debug.opened import Opened
 from app.debug.work import attack_path, start_hunt, view_of
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.debug_gap import path_figure
+from app.literal import literal
 from app.look import theme
 from tpc_core import Model
 from tpc_core.certificate.schema import AttackRecord
@@ -78,7 +79,9 @@ def _show(visitor: str, case: Opened, model: Model, record: AttackRecord, size: 
     left, right = st.columns([6, 5], gap="medium")
     moved = subject.at(np.array(record.parameter)).numpy()
     with left:
-        st.caption(f"Left: the object, {prediction.name}. Right: the attack, {record.winner}.")
+        st.caption(
+            f"Left: the object, {literal(prediction.name)}. Right: the attack, {literal(record.winner)}."
+        )
         view = CloudView(original=subject.cloud.points.numpy(), moved=moved)
         figure = cloud_figure(view, theme(), colouring="displacement", side_by_side=True, size=5.0)
         plot(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.debug.cases import Case
 from app.debug.tasks import Task, TaskView, desk
-from tpc_core.diagnosis import Diagnosis, Promise, Subject, certified_size, diagnose, radius_by_votes
+from tpc_core.diagnosis import Diagnosis, Subject, certified_size, diagnose, radius_by_votes
 
 PATIENCE = 1.5
 """Seconds that a page waits for quick work before it shows a progress bar instead."""
@@ -19,7 +19,6 @@ class Opened:
     case: Case
     subject: Subject
     diagnosis: Diagnosis
-    promises: tuple[Promise, ...]
     certified: float
 
     @property
@@ -36,7 +35,18 @@ def opened(visitor: str, case: Case) -> TaskView:
 
         def work(task: Task) -> Opened:
             subject = Subject.of(case.certificate)
-            return Opened(case, subject, diagnose(subject), radius_by_votes(subject), certified_size(subject))
+            return Opened(case, subject, diagnose(subject), certified_size(subject))
 
-        task = desk().start(visitor, key, "Opening the certificate", work)
+        task = desk().start(visitor, key, "Opening the certificate", work, votes=False)
+    return task.settle(PATIENCE)
+
+
+def promises(visitor: str, case: Opened) -> TaskView:
+    """The radius against votes, computed once."""
+    key = f"{case.key}|promises"
+    task = desk().get(visitor, key)
+    if task is None:
+        task = desk().start(
+            visitor, key, "Forecasting", lambda task: radius_by_votes(case.subject), votes=False
+        )
     return task.settle(PATIENCE)

@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from app.components.plot import PNG, plot
-from app.debug.opened import Opened
+from app.debug.opened import Opened, promises
 from app.debug.work import start_sweep, view_of
 from app.figures.debug_take import sigma_curve, votes_curve
 from app.look import theme
@@ -24,8 +24,11 @@ def take_panel(visitor: str, case: Opened, model: Model | None) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("### More votes")
-        if case.promises:
-            figure = votes_curve(case.subject, case.promises, theme())
+        forecast = promises(visitor, case)
+        if forecast.live:
+            st.caption("Forecasting ...")
+        elif forecast.result:
+            figure = votes_curve(case.subject, forecast.result, theme())
             plot(figure, key="debug_take_votes", height=_HEIGHT, stamp=case.key, actions=(PNG,))
             st.caption(
                 "What the votes at hand promise: the middle, and between the 10 % and 90 % points of what they "

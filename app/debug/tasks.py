@@ -42,7 +42,9 @@ class TaskView:
 class Task:
     """One piece of work. `work` gets the task itself: it asks `stop()` between steps and calls `report()`."""
 
-    def __init__(self, owner: str, key: str, title: str, work: Callable[[Task], Any], turns: Turns) -> None:
+    def __init__(
+        self, owner: str, key: str, title: str, work: Callable[[Task], Any], turns: Turns | None
+    ) -> None:
         self.owner, self.key, self.title = owner, key, title
         self.gone_since: float | None = None
         self._work_function = work
@@ -82,7 +84,10 @@ class Task:
 
     def stop(self) -> bool:
         """Called between steps: waits for a turn; True where the work must end."""
-        allowed = self._turns.step(self._turn, self._cancel.is_set)
+        if self._turns is None:
+            allowed = not self._cancel.is_set()
+        else:
+            allowed = self._turns.step(self._turn, self._cancel.is_set)
         with self._lock:
             if allowed and self._status == "waiting":
                 self._status = "running"
@@ -103,7 +108,8 @@ class Task:
             # Nobody awaits this thread: an error that is not shown would be work that never ends.
             self._end("failed", f"unexpected {type(error).__name__}: {error}")
         finally:
-            self._turns.leave(self._turn)
+            if self._turns is not None:
+                self._turns.leave(self._turn)
 
     def _end(self, status: Status, message: str, result: Any = None) -> None:
         with self._lock:
@@ -121,8 +127,13 @@ class Desk:
         self._tasks: dict[tuple[str, str], Task] = {}
         self._drawers: dict[str, dict[str, Any]] = {}
 
-    def start(self, owner: str, key: str, title: str, work: Callable[[Task], Any]) -> Task:
-        """Start a task, or return the one of this name that is under way; TooManyJobs where there are too many."""
+    def start(
+        self, owner: str, key: str, title: str, work: Callable[[Task], Any], *, votes: bool = True
+    ) -> Task:
+        """Start a task, or return the one of this name that is under way; TooManyJobs where there are too many.
+
+        Work that casts no votes waits for nobody's turn.
+        """
         with self._lock:
             known = self._tasks.get((owner, key))
             if known is not None and known.live:
@@ -133,7 +144,7 @@ class Desk:
             mine = [place for place, task in self._tasks.items() if task.owner == owner and not task.live]
             for place in mine[: max(0, len(mine) - self.kept + 1)]:
                 del self._tasks[place]
-            task = Task(owner, key, title, work, self._turns)
+            task = Task(owner, key, title, work, self._turns if votes else None)
             self._tasks.pop((owner, key), None)
             self._tasks[owner, key] = task
         task.start()

@@ -9,6 +9,7 @@ import streamlit as st
 
 from app.debug.opened import Opened
 from app.debug.work import start_hunt, start_more, start_opinions, start_sweep, view_of
+from app.literal import literal
 from app.widgets.estimates import duration, votes_per_second
 from tpc_core import Model
 from tpc_core.diagnosis import CellFacts, Finding, Remedy, explain_cell
@@ -63,7 +64,7 @@ def _remedy(
     """A button where it can be done here, a line where it cannot."""
     text = remedy.sentence[:1].upper() + remedy.sentence[1:]
     if remedy.action in ("smaller-radius", "new-run") or (model is None and remedy.action != "other-model"):
-        st.markdown(f"→ {text}{_cost(case, model, remedy)}")
+        st.markdown(f"→ {literal(text)}{_cost(case, model, remedy)}")
         return
     if st.button(
         f"{text}{_cost(case, model, remedy)}",

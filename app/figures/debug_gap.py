@@ -21,7 +21,8 @@ def size_axis(subject: Subject) -> tuple[str, float]:
 def gap_figure(subject: Subject, certified: float, attack: float | None, theme: Theme) -> Figure:
     """One axis of sizes: certified in blue, open in amber, broken in orange from the smallest attack on."""
     title, factor = size_axis(subject)
-    end = max(1.0, attack or 0.0)
+    end = max(1.0, attack or 0.0, min(certified, 2.0))
+    certified = min(certified, end)
     traces = [_bar(0.0, certified * factor, STATES["passed"], "certified")]
     if attack is None:
         traces.append(_bar(certified * factor, end * factor, _OPEN, "open"))

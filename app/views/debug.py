@@ -17,6 +17,7 @@ from app.debug.points import points_panel
 from app.debug.take import take_panel
 from app.debug.tasks import Task, desk
 from app.debug.why import first_remedy, symbols, why
+from app.literal import literal
 from app.visitors import board
 from tpc_core import Certificate, verify
 from tpc_core.diagnosis import CellFacts
@@ -57,7 +58,7 @@ def _body(visitor: str, known_busy: bool) -> None:
     case = _choose_case(visitor, every)
     notice = st.session_state.pop("debug_notice", "")
     if notice:
-        st.warning(notice)
+        st.warning(literal(notice))
     _progress(visitor)
     if case is None:
         _empty(visitor)
@@ -158,12 +159,16 @@ def _upload(visitor: str) -> None:
         keep(visitor, title_of(certificate), certificate, model_of(certificate))
 
     try:
-        view = desk().start(visitor, f"upload|{given.file_id}", "Checking the certificate", work).settle(2.0)
+        view = (
+            desk()
+            .start(visitor, f"upload|{given.file_id}", "Checking the certificate", work, votes=False)
+            .settle(2.0)
+        )
     except TpcError as error:
         st.session_state["debug_notice"] = str(error)
         st.rerun()
     if view.status == "failed":
-        st.error(view.message)
+        st.error(literal(view.message))
     else:
         st.rerun()
 

@@ -17,7 +17,8 @@ _LARGEST_LINEAR = 0.94
 def certified_part(rule: Rule, p_a: float, radii: Sequence[float]) -> float:
     """The part of the radii that a bound certifies, rounded down."""
     if isinstance(rule, LinearRule):
-        return max([part for part, needed in _table(rule, radii[0]) if p_a > needed], default=0.0)
+        within = (part for part in reversed(_PARTS) if part <= 1)
+        return next((part for part in within if p_a > _needed(rule, part, radii[0])), 0.0)
     found = rule.largest(p_a, tuple(radii))
     return max(min(r / asked for r, asked in zip(found, radii, strict=True)), 0.0)
 
@@ -33,4 +34,8 @@ def forecast_part(rule: Rule, p_a: float, radii: Sequence[float]) -> float:
 def _table(rule: LinearRule, asked: float) -> list[tuple[float, float]]:
     """(part, needed p_A); what is needed is remembered by radius, so the same numbers are asked for again."""
     parts = [part for part in _PARTS if part * asked < _LARGEST_LINEAR]
-    return [(part, rule.needed((float(f"{part * asked * (1 + 1e-9):.10g}"),))) for part in parts]
+    return [(part, _needed(rule, part, asked)) for part in parts]
+
+
+def _needed(rule: LinearRule, part: float, asked: float) -> float:
+    return rule.needed((asked if part == 1 else float(f"{part * asked * (1 + 1e-9):.10g}"),))

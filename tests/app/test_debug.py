@@ -1,0 +1,206 @@
+"""The Debug page: cases, tasks and figures, each on real certificates."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.debug.examples import EXAMPLES
+from app.debug.tasks import Desk, Task
+from app.figures.debug_cell import interval_figure, votes_figure
+from app.figures.debug_gap import gap_figure
+from app.figures.debug_map import curve, heatmap, volume
+from app.figures.debug_take import votes_curve
+from app.figures.theme import DARK, LIGHT
+from app.jobs import TooManyJobs
+from app.turns import Turns
+from tests.certificate.made import QUESTIONS, genuine
+from tpc_core import Certificate, certify, list_models
+from tpc_core.diagnosis import Subject, certified_size, radius_by_votes
+from tpc_core.errors import InvalidValue
+
+needs_model = pytest.mark.skipif(
+    not any(card.name == "pointnet64-noise" for card in list_models()),
+    reason="needs checkpoints/pointnet64-noise",
+)
+
+
+def debug_page() -> None:
+    import streamlit as st
+
+    from app.settings import keep_settings
+    from app.views.debug import page
+
+    st.session_state["visitor"] = "debug-tester"
+    keep_settings()
+    page()
+
+
+@pytest.fixture
+def debug() -> AppTest:
+    app = AppTest.from_function(debug_page, default_timeout=60)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def made(example_number: int) -> Certificate:
+    """The certificate of a prepared case, from a real run."""
+    request = EXAMPLES[example_number].request()
+    return certify(request.model, request.cloud, request.transform, request.radius, request.options)
+
+
+@needs_model
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_each_prepared_case_ends_as_it_says(number: int) -> None:
+    assert made(number).verdict == EXAMPLES[number].verdict
+
+
+class TestPage:
+    @pytest.fixture(autouse=True)
+    def drawer(self) -> None:
+        """Certificates of every kind, as if they had been opened from files."""
+        from app.debug.cases import keep
+
+        for kind in QUESTIONS:
+            keep("debug-tester", kind, genuine(kind), None)
+
+    @pytest.mark.parametrize("kind", list(QUESTIONS))
+    def test_every_kind_of_certificate_can_be_looked_into(self, debug: AppTest, kind: str) -> None:
+        debug.selectbox(key="debug_case").set_value(f"file:{genuine(kind).checksum[:16]}").run()
+        for _ in range(60):  # certificates of linear maps take a few seconds of quadrature to open
+            if debug.get("button_group"):
+                break
+            debug.run()
+        assert not debug.exception
+        assert not debug.error
+        for panel in ("Attack", "What would it take", "Around it", "Points", "Compare", "Why"):
+            debug.button_group(key="debug_panel").set_value(panel).run()
+            assert not debug.exception, panel
+
+    def test_it_steps_through_what_failed(self, debug: AppTest) -> None:
+        from app.debug.choice import chosen_cell  # noqa: F401  (the page keeps the choice per case)
+
+        certificate = genuine("points")
+        debug.selectbox(key="debug_case").set_value(f"file:{certificate.checksum[:16]}").run()
+        failing = [facts.path for facts in Subject.of(certificate).failing]
+        if len(failing) > 1:
+            debug.button(key="debug_after").click().run()
+            assert debug.session_state["debug_chosen"][f"file:{certificate.checksum[:16]}"] == failing[1]
+
+
+class TestFigures:
+    @pytest.mark.parametrize("theme", [LIGHT, DARK])
+    def test_every_cell_of_the_map_can_be_clicked(self, theme) -> None:
+        subject = Subject.of(genuine("tree"))
+        figure = curve(subject, subject.leaves[0].path, theme)
+        columns = figure["data"][3]
+        assert columns["customdata"] == [facts.path for facts in subject.leaves]
+
+    def test_slices_and_volumes_of_three_dimensions(self) -> None:
+        subject = Subject.of(genuine("tree of rotations"))
+        chosen = subject.leaves[0].path
+        sliced = heatmap(subject, chosen, "margin", LIGHT, at=0.0)
+        paths = {path for row in sliced["data"][0]["customdata"] for path in row}
+        assert paths - {""} <= set(subject.by_path)
+        solid = volume(subject, chosen, "state", DARK)
+        assert [trace["name"] for trace in solid["data"][1:]] == ["chosen"]
+
+    def test_an_interval_shows_what_was_needed(self) -> None:
+        facts = Subject.of(genuine("tree undecided")).leaves[0]
+        figure = interval_figure(facts, LIGHT)
+        assert figure["data"][0]["x"] == [facts.lower_bound, facts.upper]
+        assert figure["layout"]["shapes"][0]["x0"] == facts.needed
+
+    def test_the_claimed_class_is_always_in_the_histogram(self) -> None:
+        votes = dict.fromkeys("abcdef", 10) | {"claimed": 1}
+        assert "claimed" in votes_figure(votes, "claimed", LIGHT)["data"][0]["y"]
+
+    def test_the_gap_is_drawn_between_certificate_and_attack(self) -> None:
+        subject = Subject.of(genuine("tree refuted"))
+        figure = gap_figure(subject, 0.1, 0.3, LIGHT)
+        bars = [(trace["base"][0], trace["x"][0]) for trace in figure["data"] if trace["type"] == "bar"]
+        whole = subject.transform.radii[0].to_edge(subject.radii[0])
+        assert bars[0] == (0.0, pytest.approx(0.1 * whole))
+        assert bars[1] == (pytest.approx(0.1 * whole), pytest.approx(0.2 * whole))
+        assert bars[2] == (pytest.approx(0.3 * whole), pytest.approx(0.7 * whole))
+
+    def test_the_curve_marks_what_was_asked_for(self) -> None:
+        subject = Subject.of(genuine("tree undecided"))
+        figure = votes_curve(subject, radius_by_votes(subject), LIGHT)
+        assert figure["layout"]["shapes"][0]["y0"] == pytest.approx(0.88)
+        assert 0 <= certified_size(subject) <= 1
+
+
+class TestTasks:
+    def test_work_reports_and_ends(self) -> None:
+        desk = Desk(Turns())
+
+        def work(task: Task) -> int:
+            for number in range(3):
+                assert not task.stop()
+                task.report(number, f"step {number}", number / 3)
+            return 42
+
+        view = desk.start("me", "count", "Counting", work).settle(10)
+        assert (view.status, view.result) == ("done", 42)
+        assert desk.get("you", "count") is None
+
+    def test_work_is_stopped(self) -> None:
+        desk = Desk(Turns())
+        begun = threading.Event()
+
+        def work(task: Task) -> None:
+            while not task.stop():
+                begun.set()
+                time.sleep(0.01)
+
+        task = desk.start("me", "endless", "Endless", work)
+        assert begun.wait(10)
+        assert [live.key for live in desk.live("me")] == ["endless"]
+        task.cancel()
+        assert task.settle(10).status == "cancelled"
+
+    def test_an_error_is_one_sentence(self) -> None:
+        def work(task: Task) -> None:
+            raise InvalidValue("this cannot be")
+
+        view = Desk(Turns()).start("me", "bad", "Bad", work).settle(10)
+        assert (view.status, view.message) == ("failed", "this cannot be")
+
+    def test_nobody_takes_the_whole_desk(self) -> None:
+        desk = Desk(Turns(), per_visitor=1)
+
+        def work(task: Task) -> None:
+            while not task.stop():
+                time.sleep(0.01)
+
+        first = desk.start("me", "one", "One", work)
+        assert desk.start("me", "one", "One", work) is first
+        with pytest.raises(TooManyJobs):
+            desk.start("me", "two", "Two", work)
+        first.cancel()
+        first.settle(10)
+
+    def test_what_a_visitor_left_is_dropped(self) -> None:
+        desk = Desk(Turns())
+        desk.start("gone", "one", "One", lambda task: None).settle(10)
+        desk.drawer("gone")["x"] = 1
+        desk.sweep(lambda visitor: False, now=0.0)
+        desk.sweep(lambda visitor: False, now=1e6)
+        assert desk.get("gone", "one") is None
+        assert desk.drawer("gone") == {}
+
+
+def test_a_file_may_not_name_a_model_by_its_path(tmp_path: Path) -> None:
+    from app.debug.cases import model_of
+    from tests.certificate.made import changed
+
+    named = changed(
+        genuine("tree"), lambda content: content["model"].update(name=str(tmp_path / "x.safetensors"))
+    )
+    assert model_of(named) is None
