@@ -13,29 +13,16 @@ import argparse
 import json
 import os
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from app.serve import CHROMIUM_FLAGS, serve
 from benchmarks.machine import describe_machine
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "benchmarks" / "APP.md"
 TARGET_MS = 150
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-]
 MOVE = """async value => {
   const range = document.querySelector('.tpc-sliders input[type=range]');
   const parts = [...document.querySelectorAll('.tpc-plot, .tpc-votes, .tpc-draws')];
@@ -60,36 +47,12 @@ MOVE = """async value => {
 }"""
 
 
-@contextmanager
-def explorer() -> Iterator[str]:
-    """A server of our own, and its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
-    command += ["--server.fileWatcherType", "none", "--server.headless", "true"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "GOMP_SPINCOUNT": "0"}, **quiet)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(600):
-            try:
-                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
-                    break
-            except OSError:
-                time.sleep(0.1)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
 def measure(address: str, moves: int) -> list[dict[str, float]]:
     """Move the slider again and again, each time once all is drawn, as fast as a hand that waits for the picture."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.goto(f"{address}/?transform=z-twist")
         page.wait_for_selector(".tpc-plot[data-drawn]", timeout=120_000)
@@ -150,7 +113,7 @@ def main() -> None:
     if given.url:
         samples = measure(given.url, given.moves)
     else:
-        with explorer() as address:
+        with serve() as address:
             samples = measure(address, given.moves)
     found = summary(samples)
     print(json.dumps(found))
