@@ -16,7 +16,7 @@ RUN uv pip install --require-hashes -r requirements.lock \
     && uv pip install ${TORCH_BACKEND:+--torch-backend=$TORCH_BACKEND} -r pyproject.toml \
     && find /opt/venv -type d \( -name tests -o -name include \) -path '*/torch/*' -prune -exec rm -rf {} +
 COPY . .
-# plotly.js and the thumbnails are put in place now: the running container writes nowhere but to /tmp.
+# plotly.js and the thumbnails are put in place now: the running container writes to /tmp and /var/lib/tpc alone.
 RUN uv pip install --no-deps --no-build-isolation -e . \
     && /opt/venv/bin/python -c "from app.assets import prepare_static; prepare_static()" \
     && /opt/venv/bin/python -m compileall -q app tpc_core \
@@ -28,13 +28,15 @@ FROM ${BASE}
 RUN apt-get update \
     && apt-get install -y --no-install-recommends libegl1 libgl1 libgomp1 libx11-6 \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --uid 10001 --no-create-home --home-dir /tmp explorer
+    && useradd --uid 10001 --no-create-home --home-dir /tmp explorer \
+    && install --directory --owner=10001 /var/lib/tpc
 COPY --from=build /opt/venv /opt/venv
 COPY --from=build /srv/tpc /srv/tpc
 WORKDIR /srv/tpc
 ENV PATH=/opt/venv/bin:$PATH \
     HOME=/tmp \
     TPC_CACHE=/tmp/tpc-explorer \
+    TPC_RUNS=/var/lib/tpc \
     PYTHONDONTWRITEBYTECODE=1 \
     GOMP_SPINCOUNT=0 \
     STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
