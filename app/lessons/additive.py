@@ -32,7 +32,7 @@ def show() -> None:
             "A twist by θ, then by ε, is a twist by θ + ε: an attack only **moves the bell** of the noise. "
             "What an average can lose by that is known, whatever the classifier."
         )
-        spec = choose_object(RADIUS_OBJECT)
+        spec = choose_object(RADIUS_OBJECT, live.fragile(live.NOISE_MODEL))
         one, two = st.columns([1.05, 1])
         with one:
             model = choose(RADIUS_MODEL, _MODELS.__getitem__, hidden=True)

@@ -27,7 +27,7 @@ def show() -> None:
             "A twist turns each slice of the object in proportion to its height. "
             "Drag θ until the classifier is wrong: that is an **attack**. How small can you make it?"
         )
-        spec = choose_object(ATTACK_OBJECT)
+        spec = choose_object(ATTACK_OBJECT, live.fragile(live.NOISE_MODEL))
         stamp = drag("lesson1_drag", [ATTACK_TWIST])
         twist = number(ATTACK_TWIST)
         cloud, truth = live.cloud(spec), str(live.cloud(spec).label).replace("_", " ")

@@ -30,7 +30,7 @@ def show() -> None:
             "Two tapers in a row are **not** a taper: no bell moves. But noise on the points certifies a ball of "
             "clouds around each *tested* taper. Drag M until every cell is held."
         )
-        spec = choose_object(CELL_OBJECT)
+        spec = choose_object(CELL_OBJECT, CELL_OBJECT.options)
         stamp = drag("lesson5_drag", [CELL_RADIUS, CELL_COUNT, CELL_TAPER])
         exact = choose(CELL_BOUND, _BOUNDS.__getitem__, hidden=True) == "exact"
         radius, count = number(CELL_RADIUS), int(number(CELL_COUNT))

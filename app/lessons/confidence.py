@@ -73,7 +73,8 @@ def show() -> None:
 
 def _real_votes(votes: int, alpha: float) -> None:
     """The formula, with the votes of the model of lesson 2 as it was left."""
-    name, twist, sigma = choice(VOTE_OBJECT), number(VOTE_TWIST), number(VOTE_SIGMA)
+    name = choice(VOTE_OBJECT) or live.fragile(live.NOISE_MODEL)[0]
+    twist, sigma = number(VOTE_TWIST), number(VOTE_SIGMA)
     spec = f"gallery:{name}"
     count = live.ballots(live.NOISE_MODEL, spec, twist, sigma, votes).count(
         live.target(live.NOISE_MODEL, spec)

@@ -78,21 +78,22 @@ def choose(field: Choice, words: Callable[[str], str] = str, *, hidden: bool = F
     return choice(field)
 
 
-def choose_object(field: Choice) -> str:
-    """A gallery object, by its plain name; its spec."""
+def choose_object(field: Choice, picks: Sequence[str]) -> str:
+    """One of a few gallery objects, by its plain name; its spec. One that a link named is offered, too."""
     key = f"widget_{field.key}"
-    if st.session_state.get(key) != choice(field):
-        st.session_state[key] = choice(field)
+    chosen = choice(field) or picks[0]
+    if st.session_state.get(key) != chosen:
+        st.session_state[key] = chosen
     st.pills(
         field.label,
-        list(field.options),
+        list(dict.fromkeys([*picks, chosen])),
         format_func=plain,
         key=key,
         required=True,
         label_visibility="collapsed",
         on_change=lambda: put(field, st.session_state[key]),
     )
-    return f"gallery:{choice(field)}"
+    return f"gallery:{choice(field) or picks[0]}"
 
 
 def switch(field: Choice) -> bool:

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from app import cache
-from tpc_core import Cloud, CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, parse_transform
+from tpc_core import Cloud, CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, gallery, parse_transform
 from tpc_core.covers import CoverTree
 from tpc_core.teaching import (
     AngleStudy,
@@ -37,6 +37,7 @@ NOISE_MODEL = "pointnet64-noise"
 TWIST = parse_transform("z-twist")
 LINE_REACH, LINE_PLACES = 660.0, 881
 """Degrees, and places: every 1.5 degrees, past all angles that a lesson averages over."""
+PICKS, SCAN_PLACES = 6, 25
 CELL_VOTES, CELL_ALPHA = 512, 0.001
 TURN_VOTES, TURN_PLACES = 64, 13
 
@@ -54,6 +55,25 @@ def target(model: str, spec: str) -> int:
 def class_name(model: str, index: int) -> str:
     """A class as a person reads it."""
     return str(cache.model(model).classes[index]).replace("_", " ")
+
+
+def fragile(model: str) -> list[str]:
+    """Gallery objects that the base classifier gets right, and loses to the smallest twists; one of a class."""
+    return _fragile(model, cache.model(model).digest)
+
+
+@st.cache_data(max_entries=8, show_spinner="Looking for objects that a twist breaks ...")
+def _fragile(model: str, digest: str) -> list[str]:
+    classify, found = cache.classifier(model), {}
+    for entry in gallery():
+        spec = f"gallery:{entry.name}"
+        coarse = answers_along(classify, TWIST, cloud(spec).points, math.pi, SCAN_PLACES)
+        breaks = coarse.breaks(target(model, spec))
+        if len(breaks) and breaks[0] != 0:
+            label = str(cache.shape(spec).label)
+            found[label] = min(found.get(label, (math.inf, "")), (abs(float(breaks[0])), entry.name))
+    ranked = [name for _, name in sorted(found.values())][:PICKS]
+    return ranked or [entry.name for entry in gallery()][:PICKS]
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -32,7 +32,7 @@ def show() -> None:
             "A rotation is a vector, as long as its angle: those within R fill a **ball**, which cells can cover. But "
             "rotations are a **group**: vote over *all*, and nothing is left to cover."
         )
-        spec = choose_object(TURN_OBJECT)
+        spec = choose_object(TURN_OBJECT, TURN_OBJECT.options)
         model = choose(TURN_MODEL, _MODELS.__getitem__, hidden=True)
         stamp = drag("lesson6_drag", [TURN_ANGLE, TURN_AZIMUTH, TURN_RADIUS])
         angle, azimuth, radius = number(TURN_ANGLE), number(TURN_AZIMUTH), number(TURN_RADIUS)

@@ -12,8 +12,10 @@ from typing import Any
 import streamlit as st
 
 from app import links
+from tpc_core import gallery
 
-TWISTED = ("door-1", "night_stand-1", "toilet-1", "monitor-1", "sofa-1", "desk-1")
+GALLERY = ("", *(entry.name for entry in gallery()))
+"""Any object of the gallery; none means the first of those that a lesson picks for its model."""
 TAPERED = ("chair-1", "vase-1", "toilet-1", "bottle-1", "airplane-1")
 TURNED = ("guitar-1", "airplane-1", "chair-1", "monitor-1", "sofa-1", "toilet-1")
 
@@ -59,11 +61,11 @@ Field = Number | Choice
 LESSON = Choice("lesson", "Lesson", "1", ("1", "2", "3", "4", "5", "6"))
 PRESENTING = Choice("lesson_present", "Present", "no", ("no", "yes"))
 
-ATTACK_OBJECT = Choice("lesson1_object", "Object", "door-1", TWISTED)
+ATTACK_OBJECT = Choice("lesson1_object", "Object", "", GALLERY)
 ATTACK_TWIST = Number("lesson1_twist", "twist θ", 0.0, -180.0, 180.0, 1.0, "deg", "attack")
 ATTACK_REVEAL = Choice("lesson1_reveal", "Show what it says at every angle", "no", ("no", "yes"))
 
-VOTE_OBJECT = Choice("lesson2_object", "Object", "door-1", TWISTED)
+VOTE_OBJECT = Choice("lesson2_object", "Object", "", GALLERY)
 VOTE_TWIST = Number("lesson2_twist", "twist θ", 60.0, -180.0, 180.0, 1.0, "deg", "attack")
 VOTE_SIGMA = Number("lesson2_sigma", "noise σ", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
 VOTE_COUNT = Choice("lesson2_votes", "Votes n", "64", ("32", "64", "128", "512"))
@@ -74,7 +76,7 @@ SAMPLE = Choice("lesson3_votes", "Votes n", "200", ("50", "100", "200", "500"))
 LEVEL = Choice("lesson3_alpha", "Error level α", "0.1", ("0.2", "0.1", "0.05", "0.01"))
 REPEATS = Number("lesson3_repeats", "repetitions", 100.0, 100.0, 10_000.0, 100.0)
 
-RADIUS_OBJECT = Choice("lesson4_object", "Object", "door-1", TWISTED)
+RADIUS_OBJECT = Choice("lesson4_object", "Object", "", GALLERY)
 RADIUS_MODEL = Choice(
     "lesson4_model", "Base classifier", "pointnet64-noise", ("pointnet64-noise", "pointnet64-z-twist")
 )

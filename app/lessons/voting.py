@@ -31,7 +31,7 @@ def show() -> None:
             "Twist the object a little more, by a random ε, and ask again; and again. "
             "The **smoothed** classifier says what most of these votes say."
         )
-        spec = choose_object(VOTE_OBJECT)
+        spec = choose_object(VOTE_OBJECT, live.fragile(model))
         votes = int(choose(VOTE_COUNT, "n = {}".format, hidden=True))
         stamp = drag("lesson2_drag", [VOTE_TWIST, VOTE_SIGMA])
         twist, sigma = number(VOTE_TWIST), number(VOTE_SIGMA)
