@@ -10,12 +10,13 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import certificates, evaluation, growth, throughput
+from benchmarks import certificates, evaluation, growth, networks, throughput
 from benchmarks.machine import describe_machine
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 SECTIONS: dict[str, Callable[..., list[str]]] = {
     "throughput": throughput.measure,
+    "networks": networks.measure,
     "certificates": certificates.measure,
     "growth": growth.measure,
     "evaluation": evaluation.measure,

@@ -31,7 +31,7 @@ ADDITIVE = (
     ("linear", "0.2", "pointnet64-linear"),
     ("z-twist+z-rotation", "twist=50,rotation=5", "pointnet64-z-twist-z-rotation"),
 )
-REAL_LIMIT = 200_000
+REAL_LIMIT = 150_000
 """Votes of the paper's protocol that are cast for each object without --full."""
 HALF_SPACE = COVERS[2:]
 HALF_SPACE_LIMIT = 4_000_000

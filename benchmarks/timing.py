@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
+from torch import nn
+
+from tpc_core.models.pointnet import PointNet
 
 SGEMM_SIZE = 2048
 
@@ -43,3 +46,11 @@ def sgemm(threads: int) -> Contestant:
     left, right = torch.randn(2, SGEMM_SIZE, SGEMM_SIZE).unbind()
     out = torch.empty(SGEMM_SIZE, SGEMM_SIZE)
     return Contestant(lambda: torch.mm(left, right, out=out), 2.0 * SGEMM_SIZE**3, threads)
+
+
+def flops(module: nn.Module, points: int) -> float:
+    """Multiplications and additions of one forward pass; layers before the pool work on every point."""
+    assert isinstance(module, PointNet)
+    per_point = [layer.linear for layer in [*module.points, module.pool]]
+    once = [*(layer.linear for layer in module.head.hidden), module.head.output]
+    return 2.0 * (points * sum(m.weight.numel() for m in per_point) + sum(m.weight.numel() for m in once))

@@ -8,21 +8,22 @@ from typing import Any
 
 import pytest
 
+from tpc_core.errors import InvalidValue
 from tpc_core.evaluation import InlineEngine, Request, evaluate
 from tpc_core.evaluation.ray_engine import RayEngine
 
 ray = pytest.importorskip("ray")
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 Ask = Callable[..., Request]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A head without CPUs of its own, so that every object runs on a node that can be killed."""
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     try:
         yield cluster
     finally:
@@ -30,36 +31,39 @@ def cluster() -> Iterator[Any]:
         cluster.shutdown()
 
 
-def test_a_killed_node_changes_nothing(ask: Ask, tmp_path: Path, cluster: Any) -> None:
+def test_nodes_that_die_and_join_change_nothing(ask: Ask, tmp_path: Path, cluster: Any) -> None:
+    """Three raylets: one is killed with its objects under way, a fourth joins; the table is the local one."""
     nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
     cluster.wait_for_nodes()
-    request = ask("tiny-noise", "l2:0.05", "z-taper:0.1", samples=2048, budget_samples=20_000)
+    request = ask("tiny-noise", "l2:0.05", "z-taper:0.1", samples=512, budget_samples=3_000)
     evaluate(request, tmp_path / "local", InlineEngine())
-    killed = []
+    changes: list[Any] = []
 
-    def kill_a_node(settings: object, rows: dict[int, object]) -> None:
-        if len(rows) == 5 and not killed:
-            killed.append(nodes[0])
-            cluster.remove_node(nodes[0], allow_graceful=False)
+    def change(settings: object, rows: dict[int, object]) -> None:
+        if len(rows) == 5 and not changes:
+            changes.append(cluster.remove_node(nodes[0], allow_graceful=False))
+        if len(rows) == 12 and len(changes) == 1:
+            changes.append(cluster.add_node(num_cpus=1))
 
     with RayEngine(cluster.address) as engine:
-        evaluate(request, tmp_path / "ray", engine, progress=kill_a_node)
-    assert killed
+        figures = evaluate(request, tmp_path / "ray", engine, progress=change)
+    assert len(changes) == 2
+    assert figures.finished
     assert (tmp_path / "ray" / "objects.csv").read_bytes() == (
         tmp_path / "local" / "objects.csv"
     ).read_bytes()
 
 
-def test_a_node_that_joins_late_gets_work(ask: Ask, tmp_path: Path, cluster: Any) -> None:
-    cluster.add_node(num_cpus=1)
+def test_a_worker_gets_the_gpu_that_it_asks_for(ask: Ask, tmp_path: Path, cluster: Any) -> None:
+    """Ray counts GPUs by what a node declares, so that the asking can be tested without one."""
+    with pytest.raises(InvalidValue, match="no node of the cluster has 1 GPU"):
+        RayEngine(cluster.address, gpus=1)
+    cluster.add_node(num_cpus=1, num_gpus=1)
     cluster.wait_for_nodes()
-    request = ask("tiny-noise", "l2:0.05", samples=1024)
-    joined = []
-
-    def join(settings: object, rows: dict[int, object]) -> None:
-        if len(rows) == 3 and not joined:
-            joined.append(cluster.add_node(num_cpus=1))
-
-    with RayEngine(cluster.address) as engine:
-        figures = evaluate(request, tmp_path / "ray", engine, progress=join)
-    assert figures.finished
+    request = ask("tiny-group", "z-rotation:180", limit=3)
+    evaluate(request, tmp_path / "local", InlineEngine())
+    with RayEngine(cluster.address, gpus=0.5) as engine:
+        evaluate(request, tmp_path / "ray", engine)
+    assert (tmp_path / "ray" / "objects.csv").read_bytes() == (
+        tmp_path / "local" / "objects.csv"
+    ).read_bytes()

@@ -66,3 +66,14 @@ def test_the_paper_s_pointnet_has_its_widths() -> None:
     module = build("pointnet", classes=40)
     widths = [tuple(m.weight.shape) for m in module.modules() if isinstance(m, nn.Linear)]
     assert widths == [(64, 3), (64, 64), (64, 64), (128, 64), (1024, 128), (512, 1024), (256, 512), (40, 256)]
+
+
+@pytest.mark.parametrize(("architecture", "options"), NETWORKS)
+def test_an_answer_is_not_touched_by_the_next_one(architecture: str, options: dict[str, Any]) -> None:
+    """The layers write to the same memory in every pass; the logits must not be part of it."""
+    classify = fast_path(settled(architecture, options))
+    for clouds in (1, 6):
+        logits = classify(0.4 * torch.randn(clouds, 32, 3))
+        kept = logits.clone()
+        classify(0.4 * torch.randn(6, 32, 3))
+        assert torch.equal(logits, kept)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
+from tpc_core.cli.options import device_here
 from tpc_core.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 PLAIN_SECONDS = 15.0
 """How often a line of progress is printed where there is no terminal to draw a bar on."""
+
+DRAWN_SECONDS = 0.5
+"""How often the running figures are worked out for the bar: they look at every object so far."""
 
 
 @click.command()
@@ -54,7 +58,9 @@ PLAIN_SECONDS = 15.0
     help="Certify only what is predicted rightly: faster, but no certified ratio (default: --ratio).",
 )
 @click.option("--seed", type=int, help="Seed of all votes; default 0.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Default: auto.")
+@click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda"]), callback=device_here, help="Default: auto."
+)
 @click.option("--resume", is_flag=True, help="Continue the evaluation in --out.")
 @click.option(
     "--certificates", type=click.Path(path_type=Path, file_okay=False), help="Keep every certificate here."
@@ -181,12 +187,15 @@ def _progress(title: str, total: int, as_json: bool) -> Iterator[Progress]:
     def show(settings: Settings, rows: dict[int, ObjectRow]) -> None:
         nonlocal spoken, at_start
         at_start = len(rows) if at_start < 0 else at_start
+        now = time.monotonic()
+        wait = DRAWN_SECONDS if drawn else PLAIN_SECONDS
+        if not rows or (now - spoken < wait and len(rows) < total):
+            return
+        spoken = now
         text = running(settings, rows)
         bar.set_postfix_str(text, refresh=False)
         bar.update(len(rows) - bar.n)
-        now = time.monotonic()
-        if not drawn and rows and (now - spoken > PLAIN_SECONDS or len(rows) == total):
-            spoken = now
+        if not drawn:
             left = (now - started) / max(len(rows) - at_start, 1) * (total - len(rows))
             click.echo(f"{title}: {len(rows)}/{total} objects, about {left:.0f} s left, {text}", err=True)
 
@@ -212,8 +221,8 @@ def _table(figures: Figures) -> str:
 
     settings = figures.settings
     lines = [
-        f"{settings.model} on {figures.done} objects of {settings.data} {settings.split}: clean accuracy "
-        f"{figures.clean_accuracy.value:.1f} % (base {figures.base_accuracy.value:.1f} %), "
+        f"{settings.model} on {figures.done} objects of {settings.data} {settings.split}, on {settings.device}: clean "
+        f"accuracy {figures.clean_accuracy.value:.1f} % (base {figures.base_accuracy.value:.1f} %), "
         f"{figures.evaluations_per_object:,.0f} votes and {figures.seconds_per_object:.2f} s per object",
         f"  {'claim':<58}{'certified':>10}  {'95 % interval':<15}{'ratio':>7}{'paper':>8}",
     ]

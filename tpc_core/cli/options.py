@@ -24,6 +24,18 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 
 
+def device_here(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Take the CPU, and say so, where CUDA was asked for and is not there."""
+    if value != "cuda":
+        return value
+    import torch
+
+    if torch.cuda.is_available():
+        return value
+    click.echo("no CUDA device is available here: running on the CPU", err=True)
+    return "cpu"
+
+
 QUESTION = [
     click.argument("spec", metavar="OBJECT"),
     click.option("--transform", "-t", required=True, help="For example z-taper or z-twist+z-rotation."),
@@ -33,7 +45,9 @@ QUESTION = [
     click.option("--sigma", help="Another smoothing sigma, in the transform's units: 0.1, or 60,10."),
     click.option("--alpha", type=float, default=0.001, show_default=True, help="Probability of error."),
     click.option("--seed", type=int, default=0, show_default=True),
-    click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda."),
+    click.option(
+        "--device", default="auto", show_default=True, callback=device_here, help="auto, cpu or cuda."
+    ),
 ]
 
 

@@ -85,6 +85,7 @@ class RayEngine:
                 )
             except ConnectionError as error:
                 raise InvalidValue(f"no Ray cluster answers at {address}: {error}") from error
+        self._require_gpus()
         self._function = self._ray.remote(
             num_cpus=1, num_gpus=gpus, max_retries=TRIES, scheduling_strategy="SPREAD"
         )(evaluate_remotely)
@@ -122,6 +123,13 @@ class RayEngine:
         finally:
             for reference in pending:
                 self._ray.cancel(reference, force=True)
+
+    def _require_gpus(self) -> None:
+        """A task that no node can ever run would wait in silence."""
+        nodes = [node for node in self._ray.nodes() if node["Alive"]]
+        if self._gpus and not any(node["Resources"].get("GPU", 0.0) >= self._gpus for node in nodes):
+            self.__exit__(None, None, None)
+            raise InvalidValue(f"no node of the cluster has {self._gpus:g} GPU; leave out --gpus-per-worker")
 
     def _submit(self, task: Task) -> Any:
         digest = task.settings.model_digest
