@@ -57,7 +57,7 @@ def _sentence(case: Opened, known: tuple[AttackRecord, float] | None, quarry: ob
         record, size = known
         place = case.subject.describe(np.array(record.parameter))
         return (
-            f"At **{place}** the smoothed model says **{record.winner}**, not {name}: "
+            f"At **{place}** the smoothed model says **{literal(record.winner)}**, not {literal(name)}: "
             f"{record.votes.get(record.winner, 0):,} of {record.samples:,} fresh votes, p-value {record.p_value:.1g}. "
             f"It has {size:.0%} of the size of the region."
         )

@@ -10,6 +10,7 @@ from app.debug.cases import cases
 from app.debug.opened import Opened, opened
 from app.figures.axes import parameter_axes
 from app.figures.debug_compare import MEASURES, Measure, difference_figure, intervals_figure
+from app.literal import literal
 from app.look import theme
 from tpc_core.diagnosis import compare
 from tpc_core.diagnosis.compare import comparable, shared_half_widths
@@ -33,7 +34,7 @@ def compare_panel(visitor: str, case: Opened) -> None:
     )
     task = opened(visitor, others[key])
     if task.status == "failed":
-        st.error(task.message)
+        st.error(literal(task.message))
         return
     if not isinstance(task.result, Opened):
         st.caption("Opening it ...")
@@ -58,7 +59,7 @@ def _map(first: Opened, second: Opened) -> None:
         if singles[0] is not None and singles[1] is not None:
             plot(intervals_figure(singles[0], singles[1], theme()), key="debug_intervals", height=200)
         else:
-            st.caption(f"No difference map: {reason}.")
+            st.caption(f"No difference map: {literal(reason)}.")
         return
     measure: Measure = (
         st.segmented_control(

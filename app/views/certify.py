@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import links
+from app.literal import literal
 from app.uploads import is_upload
 from app.visitors import board
 from app.widgets.asked import LINKED
@@ -37,11 +38,11 @@ def page() -> None:
             try:
                 st.session_state["run"] = board().submit(visitor, request).id
             except TpcError as error:
-                st.warning(str(error))
+                st.warning(literal(error))
     with right:
         notice = st.session_state.pop("notice", "")
         if notice:
-            st.warning(notice)
+            st.warning(literal(notice))
         offer_unfinished(visitor)
         job = chosen_run(visitor)
         if job is None:

@@ -65,7 +65,7 @@ def _body(visitor: str, known_busy: bool) -> None:
         return
     task = opened(visitor, case)
     if task.status == "failed":
-        st.error(task.message)
+        st.error(literal(task.message))
     elif isinstance(task.result, Opened):
         _workbench(visitor, task.result)
     elif not known_busy:
@@ -204,8 +204,8 @@ def _workbench(visitor: str, case: Opened) -> None:
     )
     if model is None:
         st.caption(
-            f"The model {certificate.model.name} of this certificate is not here (or is another one of that name): "
-            "its counts are shown, and no new votes can be cast."
+            f"The model {literal(certificate.model.name)} of this certificate is not here, or another one has its "
+            "name: its counts are shown, and no new votes can be cast."
         )
     facts = selected(case)
     chart, cloud, numbers = st.columns([5.2, 4, 3.4], gap="medium")

@@ -10,6 +10,7 @@ import streamlit as st
 from app import links
 from app.components.plot import SVG, plot
 from app.figures.results import ROW, row_name, standing_figure
+from app.literal import literal
 from app.look import theme
 from tpc_core.evaluation.paper import PaperTable, paper
 from tpc_core.evaluation.report import spoken_radius
@@ -24,7 +25,7 @@ def page() -> None:
     all_figures, complaints = load_summaries(SUMMARIES)
     st.markdown("### Certified accuracy, beside the paper's")
     for complaint in complaints:
-        st.warning(f"A summary could not be read. {complaint}")
+        st.warning(f"A summary could not be read. {literal(complaint)}")
     if not all_figures:
         st.info("No evaluation is in results/paper/summaries yet; make one with `tpc evaluate`.")
         return

@@ -13,6 +13,7 @@ import streamlit as st
 from app import cache
 from app.components.draws import draws
 from app.figures.votes import strip
+from app.literal import literal
 from tpc_core.data import Dataset, open_dataset
 from tpc_core.data.roots import VARIABLES
 from tpc_core.errors import TpcError
@@ -69,7 +70,7 @@ def browse(title: str, name: str) -> str | None:
     try:
         data = cache.dataset(name, split)
     except TpcError as error:
-        st.info(str(error))
+        st.info(literal(error))
         _folder(name)
         return None
     left, right = st.columns(2)
@@ -111,7 +112,7 @@ def _pick(shelf: Shelf, rows: np.ndarray) -> int:
 def _preview(data: Dataset, row: int) -> None:
     shape = data[row]
     points = shape.cloud(min(256, shape.max_points)).points.numpy()[None]
-    st.markdown(f"**{shape.name}**, class *{_plain(str(shape.label))}*")
+    st.markdown(f"**{literal(shape.name)}**, class *{literal(_plain(str(shape.label)))}*")
     draws(strip(points, [0], [""], 0), key=f"{data.name}_preview", height=190, stamp=0)
 
 
@@ -131,7 +132,7 @@ def _folder(name: str) -> None:
             del os.environ[VARIABLES[name]]
         else:
             os.environ[VARIABLES[name]] = before
-        st.error(str(error))
+        st.error(literal(error))
         return
     cache.dataset.clear()
     st.rerun(scope="fragment")

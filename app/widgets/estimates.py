@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import cache
 from app.jobs import Request
+from app.literal import literal
 from tpc_core import Cloud, Model
 from tpc_core.certify.estimate import Estimate, estimate
 from tpc_core.errors import TpcError
@@ -20,7 +21,7 @@ def expect(request: Request) -> bool:
     try:
         work = estimate(request.model, request.cloud, request.transform, request.radius, request.options)
     except TpcError as error:
-        st.warning(str(error))
+        st.warning(literal(error))
         return False
     st.caption(in_words(work, votes_per_second(request.model, request.cloud), cache.device_name()))
     return True

@@ -7,6 +7,7 @@ import streamlit as st
 from app import cache
 from app.components.thumbnails import thumbnails
 from app.links import Piece
+from app.literal import literal
 from app.uploads import is_upload, read_upload
 from app.visitors import uploads
 from app.widgets.datasets import DATASETS, browse, parsed_spec, step
@@ -30,7 +31,7 @@ def current_shape() -> Shape:
     try:
         return shape_of(current_spec())
     except TpcError as error:
-        st.warning(f"{error}. Showing {FIRST} instead.")
+        st.warning(f"{literal(error)}. Showing {FIRST} instead.")
         st.session_state["object"] = FIRST
         return cache.shape(FIRST)
 
@@ -82,7 +83,7 @@ def object_button(shape: Shape) -> None:
         else:
             st.html('<div class="tpc-object tpc-blank">●●●</div>', width="content")
         label = f"class *{shape.label.replace('_', ' ')}*" if shape.label else "class unknown"
-        st.markdown(f"**{title_of(spec, shape)}**  \n{label}", width="content")
+        st.markdown(f"**{literal(title_of(spec, shape))}**  \n{label}", width="content")
     if st.button("Choose an object", width="stretch", icon=":material/category:", key="choose_object"):
         choose_object()
     if parsed_spec(spec) is not None:
@@ -150,7 +151,7 @@ def _upload() -> str | None:
     try:
         shape = read_upload(content, given.name)
     except TpcError as error:
-        st.error(str(error))
+        st.error(literal(error))
         return None
     kind = "a mesh" if shape.mesh is not None else "a cloud"
     st.success(f"{shape.name}: {kind}, up to {shape.max_points:,} points")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app import cache
 from app.jobs import Request
+from app.literal import literal
 from app.state import Pose
 from app.uploads import is_upload
 from app.widgets.asked import (
@@ -170,7 +171,7 @@ def _model(every: list[Fit], transform: Transform) -> Model | None:
         noun = "model does" if len(bad) == 1 else "models do"
         with st.expander(f"{len(bad)} {noun} not fit"):
             for fit in bad:
-                st.markdown(f"**{fit.card.name}**: {fit.reason}.")
+                st.markdown(f"**{literal(fit.card.name)}**: {literal(fit.reason)}.")
     return model
 
 
@@ -204,7 +205,7 @@ def _settings(model: Model, transform: Transform, largest: bool) -> Options | No
             complete=complete,
         )
     except TpcError as error:
-        st.warning(str(error))
+        st.warning(literal(error))
         return None
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from app.figures.cloud import CloudView
 from app.figures.theme import OKABE_ITO
+from app.literal import literal
 from app.look import theme
 from app.stills import CannotRender, Renderer, Still, eye_of
 
@@ -48,7 +49,7 @@ def show_still(view: CloudView, camera: dict[str, Any] | None, name: str) -> Non
         with st.spinner("Open3D renders ..."):
             picture = renderer().render(still_of(view, camera, dark=theme().paper != "#ffffff"))
     except CannotRender as error:
-        st.info(str(error))
+        st.info(literal(error))
         return
     st.image(picture, width=680)
     st.download_button(

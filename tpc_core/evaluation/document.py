@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from urllib.parse import quote
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -57,23 +59,33 @@ class Drawing:
 Block = Heading | Paragraph | Code | Table | Drawing
 
 
+_MARKS = re.compile(r"([\\`*<>\[\]|])")
+
+
+def literal(text: str) -> str:
+    """Text that may come from a file, as Markdown that shows it as it is: one line, no tag, no link, no emphasis."""
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+
+
 def to_markdown(title: str, blocks: Sequence[Block]) -> str:
     """The document for reading in a repository."""
-    return "\n\n".join([f"# {title}", *(_markdown(block) for block in blocks)]) + "\n"
+    return "\n\n".join([f"# {literal(title)}", *(_markdown(block) for block in blocks)]) + "\n"
 
 
 def _markdown(block: Block) -> str:
     if isinstance(block, Heading):
-        return f"{'#' * block.level} {block.text}"
+        return f"{'#' * block.level} {literal(block.text)}"
     if isinstance(block, Paragraph):
-        return block.text
+        return literal(block.text)
     if isinstance(block, Code):
-        return f"```sh\n{block.text}\n```"
+        longest = max((len(run) for run in re.findall("`+", block.text)), default=0)
+        fence = "`" * max(3, longest + 1)  # so that no line of the text can close it
+        return f"{fence}sh\n{block.text}\n{fence}"
     if isinstance(block, Drawing):
-        return f"![{block.title}]({block.name})"
+        return f"![{literal(block.title)}]({quote(block.name)})"
     rule = ["---" if number < block.words else "---:" for number in range(len(block.header))]
     lines = [block.header, rule, *block.rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(literal(cell) for cell in line) + " |" for line in lines)
 
 
 def to_html(title: str, blocks: Sequence[Block]) -> str:

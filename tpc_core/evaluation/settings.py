@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -74,10 +75,14 @@ class Settings(BaseModel):
 
     def command(self) -> str:
         """The command that measures these figures again."""
-        flags = [f"--data {self.data} --split {self.split}", f"--every {self.every}"]
+        flags = [
+            f"--data {shlex.quote(self.data)} --split {shlex.quote(self.split)}",
+            f"--every {self.every}",
+        ]
         flags += [f"--limit {self.limit}"] if self.limit is not None else []
-        flags += [f"--model {self.model}"]
-        flags += [f'--claim "{claim}"' for claim in self.claims]
+        flags += [f"--model {shlex.quote(self.model)}"]
+        # A journal may have been written by anyone, and this line is there to be pasted into a shell.
+        flags += [f"--claim {shlex.quote(claim)}" for claim in self.claims]
         flags += [f"--points {self.points}", f"--alpha {self.alpha:g}"]
         flags += [f"--budget-samples {self.budget_samples}"] if self.budget_samples is not None else []
         flags += [f"--samples {self.samples}"] if self.samples is not None else []
