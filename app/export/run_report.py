@@ -72,6 +72,8 @@ def _end_of_path(certificate: Certificate, transform: Transform, points: Tensor)
             "active": STEPS - 1,
             "currentvalue": {"prefix": "attack ", "font": {"size": 12}},
             "pad": {"t": 4, "b": 4},
+            "x": 0.03,
+            "len": 0.94,
             "steps": [
                 {
                     "label": f"{100 * k / (STEPS - 1):.0f} %",

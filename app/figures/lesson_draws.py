@@ -12,13 +12,13 @@ from app.figures.theme import Figure, Theme, base_layout
 
 
 def draws_figure(
-    draws: NDArray[np.floating], answers: Sequence[int], classes: Sequence[str], winner: int, theme: Theme
+    draws: NDArray[np.floating], answers: Sequence[int], classes: Sequence[str], right: int, theme: Theme
 ) -> Figure:
-    """Draws (k, N, 3) seen from the front; those that vote for the winning class are blue, the others orange."""
+    """Draws (k, N, 3) seen from the front; votes for the right class are blue, the others orange."""
     count = len(draws)
     x = 0.7071 * (draws[..., 0] + draws[..., 1])
     y = draws[..., 2] + 0.25 * (draws[..., 1] - draws[..., 0])
-    places, agrees = np.arange(count), np.asarray(answers) == winner
+    places, agrees = np.arange(count), np.asarray(answers) == right
     traces: list[Figure] = []
     for wanted, colour in ((True, theme.agree), (False, theme.differ)):
         rows = np.flatnonzero(agrees == wanted)

@@ -29,8 +29,8 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "A twist by θ, then by ε, is a twist by θ + ε: an attack only **moves the bell** of the noise. "
-            "What an average can lose by that is known, whatever the classifier."
+            "A twist by θ, then ε, is a twist by θ + ε: an attack only **moves the bell** "
+            "of the noise. What an average can lose by that is known."
         )
         spec = choose_object(RADIUS_OBJECT, live.fragile(live.NOISE_MODEL))
         one, two = st.columns([1.05, 1])
@@ -64,7 +64,7 @@ def show() -> None:
         )
         st.caption(
             f"{count} of {votes} votes at θ = 0 give p_A ≥ {p_a:.4f} at 99.9 %. "
-            f"θ twice and 2θ once differ by {_gap(spec, twist):.0e}: rounding."
+            f"θ twice and 2θ once agree to {_gap(spec, twist):.0e}."
         )
         question("Does twice the noise certify twice the radius?", _answer(model, spec, sigma, votes, radius))
     with right:

@@ -27,8 +27,8 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "Two tapers in a row are **not** a taper: no bell moves. But noise on the points certifies a ball of "
-            "clouds around each *tested* taper. Drag M until every cell is held."
+            "Two tapers are **not** a taper: no bell moves. But noise on the points certifies a "
+            "ball around each *tested* taper. Drag M until all cells are held."
         )
         spec = choose_object(CELL_OBJECT, CELL_OBJECT.options)
         stamp = drag("lesson5_drag", [CELL_RADIUS, CELL_COUNT, CELL_TAPER])
@@ -43,7 +43,7 @@ def show() -> None:
         if passed == len(cells):
             says(f"All {count} cells pass: every |θ| ≤ {radius:g} is certified.", right=True)
         else:
-            says(f"{passed} of {count} cells pass; the others are too wide.", right=False)
+            says(f"{passed} of {count} cells pass: too wide to be certified.", right=False)
         formula(
             [
                 r"@d &= |@theta - @t|\,@s \quad\text{(at most } @D)",
@@ -65,7 +65,7 @@ def show() -> None:
             },
         )
         st.caption(
-            f"The cell passes if ρ > D ({mine.n_a} of {mine.n} votes at its centre). "
+            f"ρ > D: the cell passes ({mine.n_a}/{mine.n} votes). "
             f"θ twice is {taper_gap(cloud, taper, taper):.3f} away from 2θ once."
         )
         question(

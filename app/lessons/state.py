@@ -66,7 +66,7 @@ ATTACK_TWIST = Number("lesson1_twist", "twist θ", 0.0, -180.0, 180.0, 1.0, "deg
 ATTACK_REVEAL = Choice("lesson1_reveal", "Show what it says at every angle", "no", ("no", "yes"))
 
 VOTE_OBJECT = Choice("lesson2_object", "Object", "", GALLERY)
-VOTE_TWIST = Number("lesson2_twist", "twist θ", 60.0, -180.0, 180.0, 1.0, "deg", "attack")
+VOTE_TWIST = Number("lesson2_twist", "twist θ", 40.0, -180.0, 180.0, 1.0, "deg", "attack")
 VOTE_SIGMA = Number("lesson2_sigma", "noise σ", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
 VOTE_COUNT = Choice("lesson2_votes", "Votes n", "64", ("32", "64", "128", "512"))
 
@@ -80,7 +80,7 @@ RADIUS_OBJECT = Choice("lesson4_object", "Object", "", GALLERY)
 RADIUS_MODEL = Choice(
     "lesson4_model", "Base classifier", "pointnet64-noise", ("pointnet64-noise", "pointnet64-z-twist")
 )
-RADIUS_TWIST = Number("lesson4_twist", "attack θ", 30.0, -180.0, 180.0, 1.0, "deg", "attack")
+RADIUS_TWIST = Number("lesson4_twist", "attack θ", 20.0, -180.0, 180.0, 1.0, "deg", "attack")
 RADIUS_SIGMA = Number("lesson4_sigma", "noise σ", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
 RADIUS_COUNT = Choice("lesson4_votes", "Votes n", "256", ("64", "256", "1024"))
 

@@ -86,15 +86,13 @@ def show() -> None:
             share=0.64,
             stamp=stamp,
         )
-        st.caption(
-            f"The first {SHOWN} of {votes} draws, and what each votes for; blue ones agree with the winner."
-        )
+        st.caption(f"The first {SHOWN} of {votes} draws, and what each votes for; blue votes are right.")
         figure(
             draws_figure(
                 _draws(spec, twist, ballots.draws[:SHOWN]),
                 ballots.answers[:SHOWN].tolist(),
                 cache.model(model).classes,
-                winner,
+                wanted,
                 theme(),
             ),
             key="lesson2_strip",

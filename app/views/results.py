@@ -23,7 +23,6 @@ SUMMARIES = Path(__file__).resolve().parents[2] / "results" / "paper" / "summari
 def page() -> None:
     """What is below the paper first, then every table."""
     all_figures, complaints = load_summaries(SUMMARIES)
-    st.markdown("### Certified accuracy, beside the paper's")
     for complaint in complaints:
         st.warning(f"A summary could not be read. {literal(complaint)}")
     if not all_figures:
@@ -54,6 +53,7 @@ def _overview(best: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
         " or ".join(f"{size:,}" for size in sizes) if len(sizes) < 3 else f"{sizes[0]:,} to {sizes[-1]:,}"
     )
     st.markdown(
+        "### Certified accuracy, beside the paper's\n\n"
         f"Of {len(best)} published rows we have evaluated {len(ours)}: **{len(above)} are above** the paper's figure, "
         f"**{len(below)} are below** it. Each of ours is measured on {objects} test objects; the intervals say "
         "how much that choice of objects leaves open (95 %)."
@@ -78,7 +78,7 @@ def _overview(best: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
 
 
 def _table(table: PaperTable, rows: Sequence[Standing]) -> None:
-    left, right = st.columns([1, 1.05], gap="medium")
+    left, right = st.columns([1, 1.25], gap="medium")
     with left:
         st.markdown(f"**{table.id}.** {table.title}")
         plot(
@@ -104,17 +104,16 @@ def _line(row: Standing) -> dict[str, object]:
     model = "not evaluated" if row.figures is None else Path(row.figures.settings.model).stem
     if row.figures is not None and not row.figures.finished:
         model += f" ({row.figures.done} of {row.figures.settings.objects} objects so far)"
-    words = {"above": "above", "below": "below the paper", "equal": "equal", "open": ""}[row.verdict]
     return {
         "transform": row.claim.transform.name,
         "radius": spoken_radius(row.claim),
-        "points": row.row.points,
         "ours": None if row.share is None else row.share.value,
         "95 %": "" if row.share is None else f"{row.share.low:.1f} to {row.share.high:.1f}",
         "paper": row.row.tpc,
         "difference": row.difference,
-        "standing": words,
+        "standing": "" if row.verdict == "open" else row.verdict,
         "DeepG3D": row.row.deepg3d,
+        "points": row.row.points,
         "model": model,
     }
 

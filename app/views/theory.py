@@ -58,8 +58,7 @@ def page() -> None:
             st.markdown(introduction)
     section = next(section for section in found if section.title == chosen)
     with right:
-        st.markdown(f"### {section.title}")
-        st.markdown(section.text, width=980)
+        st.markdown(f"### {section.title}\n\n{section.text}", width=980)
         for name in section.names:
             _source(name)
     links.share(linked)

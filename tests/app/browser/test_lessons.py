@@ -39,11 +39,15 @@ def classroom(chromium, server) -> Iterator[Any]:
     context = chromium.new_context(viewport={"width": 1280, "height": 720})
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
+    elsewhere: list[str] = []
+    own = (server, "data:", "blob:", "ws")
+    page.on("request", lambda r: None if r.url.startswith(own) else elsewhere.append(r.url))
     page.goto(f"{server}/lessons")
     page.wait_for_selector(".tpc-lesson-title")
     yield page
     assert page.locator("[data-testid=stException]").count() == 0
     context.close()
+    assert elsewhere == []
 
 
 def open_lesson(page: Any, lesson: str) -> None:
