@@ -14,6 +14,7 @@ from app.debug.work import cell_votes
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.debug_cell import interval_figure, votes_figure
 from app.figures.theme import OKABE_ITO
+from app.literal import literal
 from app.look import theme
 from tpc_core import Model
 from tpc_core.diagnosis import CellFacts, explain_cell
@@ -97,7 +98,8 @@ def facts_panel(visitor: str, case: Opened, model: Model | None, facts: CellFact
     colour = "passed" if facts.state == "passed" else "failed"
     st.html(
         f'<div class="tpc-cell" data-cell="{html.escape(facts.path)}" data-cause="{finding.cause}" '
-        f'data-state="{facts.state}"><b>{place}</b><br><span class="tpc-{colour}">{finding.title}.</span></div>'
+        f'data-state="{facts.state}" data-votes="{facts.n}"><b>{place}</b><br>'
+        f'<span class="tpc-{colour}">{finding.title}.</span></div>'
     )
     if facts.kind != "group":
         plot(interval_figure(facts, theme()), key="debug_interval", height=84, stamp=facts.path)
@@ -136,7 +138,7 @@ def _agreement(facts: CellFacts, votes: dict[str, int], name: str, total: int) -
         return f"The first {total:,} of its {facts.n:,} votes, cast again."
     if votes.get(name, 0) == facts.n_a:
         return f"Its {facts.n:,} votes, cast again: the same count."
-    return f"Cast again, {votes.get(name, 0):,} votes are for {name}; {facts.n_a:,} were recorded."
+    return f"Cast again, {votes.get(name, 0):,} votes are for {literal(name)}; {facts.n_a:,} were recorded."
 
 
 def selected(case: Opened) -> CellFacts | None:

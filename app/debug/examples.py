@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from app import cache
 from app.jobs import Request
@@ -21,6 +22,7 @@ class Example:
     samples: int | None
     title: str
     story: str
+    statistics: Literal["staged", "anytime"] = "staged"
     model: str = "pointnet64-noise"
 
     def request(self) -> Request:
@@ -35,7 +37,7 @@ class Example:
             cloud=cache.shape(f"gallery:{self.name}").cloud(model.num_points or 64),
             transform=transform,
             radius=self.radius,
-            options=Options(budget=Budget(samples=self.samples)),
+            options=Options(budget=Budget(samples=self.samples), statistics=self.statistics),
         )
 
 
@@ -63,8 +65,9 @@ EXAMPLES = (
         "piano-2",
         "z-taper+z-rotation",
         "taper=0.3,rotation=5",
-        1500,
+        2000,
         "a piano and too few votes",
-        "A piano and a budget of 1,500 votes: it ended too early. One click casts the votes that are missing.",
+        "A piano and a budget of 2,000 votes: it ended too early. One click casts the votes that are missing.",
+        statistics="anytime",
     ),
 )
