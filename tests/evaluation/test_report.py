@@ -17,7 +17,7 @@ from tpc_core.cli.evaluate import evaluate as evaluate_command
 from tpc_core.cli.report import report as report_command
 from tpc_core.data import SHAPENET_PARTS
 from tpc_core.errors import InvalidFile, TpcError
-from tpc_core.evaluation import InlineEngine, Request, evaluate
+from tpc_core.evaluation import InlineEngine, Request, evaluate, load_figures
 from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.evaluation.intervals import mean_of, share_of
 from tpc_core.evaluation.paper import paper
@@ -185,3 +185,6 @@ def test_part_segmentation_is_counted_point_by_point(tmp_path: Path, monkeypatch
     assert narrow.certified_accuracy.value >= narrow.joint_accuracy.value
     assert figures.clean_accuracy.value >= narrow.certified_accuracy.value
     assert figures.evaluations_per_object == 128 + 256, "two radii share their votes"
+    # What a part has no use for is left out of the journal, and the journal can be read all the same.
+    assert load_figures(tmp_path / "run")[0] == figures
+    assert evaluate(request, tmp_path / "run", InlineEngine(), resume=True) == figures

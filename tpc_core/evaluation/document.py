@@ -10,10 +10,11 @@ from urllib.parse import quote
 
 STYLE = """
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
+p { max-width: 62rem; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .7rem; border-bottom: 1px solid #8886; text-align: right; white-space: nowrap; }
+table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid #8886; text-align: right; white-space: nowrap; }
 th { border-bottom-width: 2px; }
 td.word, th.word { text-align: left; }
 pre { overflow-x: auto; padding: .8rem; background: #8882; border-radius: .4rem; font-size: .85rem; }

@@ -45,12 +45,12 @@ class ObjectRow(Row):
 
     index: Natural
     id: str
-    label: str | None
+    label: str | None = None
     cloud: str
     """The first 16 digits of the cloud's sha256."""
-    base: str | None
+    base: str | None = None
     """What the base classifier says of the untouched cloud."""
-    prediction: str | None
+    prediction: str | None = None
     """What the smoothed classifier says: y_A."""
     right_points: Natural | None = None
     """Part segmentation: points whose smoothed prediction is right."""
