@@ -7,13 +7,13 @@ import random
 from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
+from torch import nn
 
 from tpc_core.certify.strategy import choose_strategy
-from tpc_core.cloud import Cloud
 from tpc_core.data import gallery, load_object, open_dataset
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.models.choose import fitting_models
-from tpc_core.models.store import load_model
+from tpc_core.models.store import Model
 from tpc_core.transforms import Transform, all_transforms, parse_transform
 from tpc_core.version import VERSION
 
@@ -85,13 +85,13 @@ def plan_questions(
 
 def pairs_for(transform: Transform, points: int) -> list[Pair]:
     """For each kind of theorem, the best suited classifier of this size that uses it."""
-    anything = Cloud(load_object("gallery:chair-1", points=points).points)
+    anything = load_object("gallery:chair-1", points=points)
     found: dict[str, Pair] = {}
     for card, objection in fitting_models(transform):
         if objection is None and card.task == "classification" and card.num_points == points:
-            model = load_model(card.name)
-            kind = choose_strategy(transform, model.smoothing, anything).kind
-            pair = Pair(transform=transform.name, model=card.name, digest=model.digest, kind=kind)
+            described = Model(card, nn.Identity())  # the card is enough to know its smoothing and its digest
+            kind = choose_strategy(transform, described.smoothing, anything).kind
+            pair = Pair(transform=transform.name, model=card.name, digest=described.digest, kind=kind)
             found.setdefault(kind, pair)
     return list(found.values())
 
