@@ -7,12 +7,13 @@ import math
 
 import streamlit as st
 
+from app.debug.cases import keep
 from app.debug.opened import Opened
 from app.debug.work import start_hunt, start_more, start_opinions, start_sweep, view_of
 from app.literal import literal
 from app.widgets.estimates import duration, votes_per_second
 from tpc_core import Model
-from tpc_core.diagnosis import CellFacts, Finding, Remedy, explain_cell
+from tpc_core.diagnosis import CellFacts, Finding, Remedy, claim_less, explain_cell
 from tpc_core.diagnosis.findings import count
 
 _ICONS = {
@@ -22,6 +23,7 @@ _ICONS = {
     "go-on": ":material/play_arrow:",
     "sweep": ":material/tune:",
     "other-model": ":material/model_training:",
+    "claim-less": ":material/verified:",
 }
 
 
@@ -63,7 +65,9 @@ def _remedy(
 ) -> None:
     """A button where it can be done here, a line where it cannot."""
     text = remedy.sentence[:1].upper() + remedy.sentence[1:]
-    if remedy.action in ("smaller-radius", "new-run") or (model is None and remedy.action != "other-model"):
+    if remedy.action in ("smaller-radius", "new-run") or (
+        model is None and remedy.action not in ("other-model", "claim-less")
+    ):
         st.markdown(f"→ {literal(text)}{_cost(case, model, remedy)}")
         return
     if st.button(
@@ -81,6 +85,8 @@ def _remedy(
 def _act(visitor: str, case: Opened, model: Model | None, remedy: Remedy, facts: CellFacts | None) -> None:
     if remedy.action == "other-model":
         start_opinions(visitor, case)
+    elif remedy.action == "claim-less":
+        keep(visitor, f"{case.case.title}, smaller region", claim_less(case.subject), case.case.model)
     elif model is None:
         return
     elif remedy.action == "attack":

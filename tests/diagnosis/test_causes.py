@@ -13,11 +13,21 @@ import pytest
 from tests.certificate.made import QUESTIONS, SMALL, changed, genuine
 from tests.classifiers import broken_at, marked_cloud, parameter_model
 from tpc_core.certificate import Certificate
+from tpc_core.certificate.verify import verify
 from tpc_core.certify import Budget, Options, certify
 from tpc_core.cloud import Cloud
-from tpc_core.diagnosis import Subject, best_stage, certified_size, diagnose, explain_cell, stages_ahead
+from tpc_core.diagnosis import (
+    Subject,
+    best_stage,
+    can_claim_less,
+    certified_size,
+    claim_less,
+    diagnose,
+    explain_cell,
+    stages_ahead,
+)
 from tpc_core.diagnosis.findings import Remedy
-from tpc_core.errors import InvalidCertificate
+from tpc_core.errors import InvalidCertificate, UnsupportedRequest
 
 NARROW = broken_at(SMALL, "z-taper", [0.9], 0.1)
 TIGHT = Budget(samples=128 + 2 * 32 + 96 + 32)
@@ -122,6 +132,24 @@ def test_a_single_probability_certifies_a_part_of_what_was_asked() -> None:
     assert 0 < size < 1
     again = certify(model, marked_cloud("z-rotation"), "z-rotation", size * 30 * 0.999, Options())
     assert again.verdict == "certified"
+
+
+def test_what_is_certified_already_can_be_claimed_instead() -> None:
+    rotation = parameter_model("z-rotation", [15], [1], math.radians(20))
+    single = certify(rotation, marked_cloud("z-rotation"), "z-rotation", 30, Options())
+    failing = broken_at(SMALL, "z-taper", [0.6], 0.15)
+    tree = certify(failing, SMALL, "z-taper", 0.9, Options(budget=Budget(samples=20_000), complete=True))
+    for found in (single, tree):
+        subject = Subject.of(found)
+        assert found.verdict != "certified"
+        assert can_claim_less(subject)
+        smaller = claim_less(subject)
+        assert verify(smaller).verdict == "certified"
+        (name,) = smaller.claim.radius
+        assert 0 < smaller.claim.radius[name] < found.claim.radius[name]
+        assert not can_claim_less(Subject.of(smaller))
+    with pytest.raises(UnsupportedRequest):
+        claim_less(Subject.of(genuine("nothing")))
 
 
 def test_neighbours_touch_and_history_leads_to_the_cell() -> None:

@@ -145,12 +145,7 @@ def _remedy_line(remedy: Remedy) -> str:
 
 
 def _size(subject: Subject, part: float) -> str:
-    """A part of the region in the transform's own units."""
-    edges = [
-        (f"{p.name} " if len(subject.radii) > 1 else "") + p.describe(float(f"{p.to_edge(part * r):.4g}"))
-        for p, r in zip(subject.transform.radii, subject.radii, strict=True)
-    ]
-    return f"radius {', '.join(edges)} ({part:.1%} of the region)"
+    return f"radius {subject.radius_words(part)} ({part:.1%} of the region)"
 
 
 def _quarry_line(subject: Subject, quarry: Quarry) -> str:

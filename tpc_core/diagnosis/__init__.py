@@ -7,6 +7,7 @@ from tpc_core.diagnosis.compare import compare, difference_map
 from tpc_core.diagnosis.critical import CriticalChange, critical_change
 from tpc_core.diagnosis.findings import Finding, Remedy
 from tpc_core.diagnosis.hunt import Quarry, hunt, refutation_of
+from tpc_core.diagnosis.less import can_claim_less, claim_less
 from tpc_core.diagnosis.more import continued, go_on
 from tpc_core.diagnosis.overall import Diagnosis, diagnose
 from tpc_core.diagnosis.path import PathStep, prediction_path
@@ -27,7 +28,9 @@ __all__ = [
     "Stage",
     "Subject",
     "best_stage",
+    "can_claim_less",
     "certified_size",
+    "claim_less",
     "compare",
     "continued",
     "critical_change",

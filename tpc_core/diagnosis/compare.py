@@ -50,11 +50,6 @@ def facts_of(subject: Subject) -> dict[str, str]:
     """What tells runs apart, in words."""
     certificate = subject.certificate
     size = certified_size(subject)
-    whole = ", ".join(
-        f"{p.name} {p.describe(float(f'{p.to_edge(r):.4g}'))}" if len(subject.radii) > 1 else
-        p.describe(float(f"{p.to_edge(r):.4g}"))
-        for p, r in zip(subject.transform.radii, subject.radii, strict=True)
-    )  # fmt: skip
     sigma = ", ".join(f"{s:g}" for s in sigma_of(subject.smoothing)) or "none"
     return {
         "Verdict": certificate.verdict,
@@ -62,7 +57,7 @@ def facts_of(subject: Subject) -> dict[str, str]:
         "Points": f"{certificate.cloud.count:,}",
         "Class": subject.prediction.name if subject.prediction is not None else "unknown",
         "Transform": certificate.claim.transform,
-        "Radius": whole,
+        "Radius": subject.radius_words(),
         "Certified part": f"{size:.1%}",
         "Model": certificate.model.name,
         "Smoothing": str(certificate.model.smoothing["kind"]),

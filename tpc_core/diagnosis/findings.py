@@ -16,6 +16,7 @@ Cause = Literal[
     "budget",
     "wrong-from-the-start",
     "too-many-dimensions",
+    "smaller-region",
 ]
 TITLES: dict[Cause, str] = {
     "passed": "It holds here",
@@ -27,10 +28,19 @@ TITLES: dict[Cause, str] = {
     "budget": "The budget ended",
     "wrong-from-the-start": "Wrong from the start",
     "too-many-dimensions": "Too many dimensions for a cover",
+    "smaller-region": "A smaller region is certified",
 }
 
 Action = Literal[
-    "attack", "more-votes", "refine", "go-on", "sweep", "other-model", "smaller-radius", "new-run"
+    "attack",
+    "more-votes",
+    "refine",
+    "go-on",
+    "sweep",
+    "other-model",
+    "smaller-radius",
+    "claim-less",
+    "new-run",
 ]
 
 

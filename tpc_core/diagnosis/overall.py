@@ -12,6 +12,7 @@ from tpc_core.certificate.schema import GridEvidence, TreeEvidence
 from tpc_core.diagnosis.causes import explain_cell
 from tpc_core.diagnosis.cells import CellFacts
 from tpc_core.diagnosis.findings import Cause, Finding, Remedy, count, percent
+from tpc_core.diagnosis.less import can_claim_less
 from tpc_core.diagnosis.subject import Subject
 from tpc_core.diagnosis.take import certified_size
 
@@ -43,7 +44,7 @@ class Diagnosis:
 def diagnose(subject: Subject) -> Diagnosis:
     """Explain a certificate from its own counts; nothing is voted on."""
     certificate = subject.certificate
-    findings = [*_from_the_start(subject), *_by_cause(subject), *_unfinished(subject)]
+    findings = [*_from_the_start(subject), *_by_cause(subject), *_unfinished(subject), *_smaller(subject)]
     if certificate.verdict == "certified" and not findings:
         findings.append(
             Finding(
@@ -167,6 +168,16 @@ def _unfinished(subject: Subject) -> list[Finding]:
         )
     evidence = f"{percent(share)} of the region without a vote; {certificate.samples:,} votes were cast"
     return [Finding(cause, f"{why}.", (evidence,), (remedy,), tuple(f.path for f in subject.untested))]
+
+
+def _smaller(subject: Subject) -> list[Finding]:
+    """What holds already, where the whole does not."""
+    if not can_claim_less(subject):
+        return []
+    part = certified_size(subject)
+    sentence = f"The votes at hand certify radius {subject.radius_words(part)}: {percent(part)} of what was asked for."
+    note = "The regions are nested and share one tree, so the largest that passed holds at the same level."
+    return [Finding("smaller-region", sentence, (), (Remedy("claim-less", "claim that instead", note=note),))]
 
 
 def _capital(text: str) -> str:

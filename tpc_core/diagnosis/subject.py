@@ -192,6 +192,12 @@ class Subject:
             return f"{self.transform.name} {self.size(z) * self.radii[0]:.3g}"
         return self.transform.describe(z)
 
+    def radius_words(self, part: float = 1.0) -> str:
+        """A part of the region in the transform's own units."""
+        pairs = zip(self.transform.radii, self.radii, strict=True)
+        values = [(p, float(f"{p.to_edge(part * r):.4g}")) for p, r in pairs]
+        return ", ".join((f"{p.name} " if len(values) > 1 else "") + p.describe(value) for p, value in values)
+
     def points_of(self, facts: CellFacts) -> Tensor:
         """The cloud (N, 3) on which the votes of a cell were cast, to the bit."""
         if not facts.tested:
