@@ -93,7 +93,7 @@ def test_a_plan_waits_for_missing_checkpoints(ask: Ask, tmp_path: Path, world: P
     assert "tiny-group" in text
 
 
-def test_the_papers_plan_names_every_row_once() -> None:
+def test_the_papers_plan_names_every_row() -> None:
     requests = load_plan(PLAN)
     asked = [(request.model, claim) for request in requests for claim in request.claims]
     by_table = {table.id: table for table in paper().tables}
@@ -103,10 +103,10 @@ def test_the_papers_plan_names_every_row_once() -> None:
                 row.architecture, "segmentation64-"
             )
             serving = [model for model, claim in asked if claim == row.claim and model.startswith(prefix)]
-            assert len(serving) == 1, (row, serving)
+            assert serving, row
     for size in (16, 64, 256):
         for claim in ("z-rotation:3", "z-rotation:180"):
-            assert sum(m.startswith(f"pointnet{size}-") and c == claim for m, c in asked) == 1
+            assert any(m.startswith(f"pointnet{size}-") and c == claim for m, c in asked)
     assert all(str(ClaimSpec.parse(claim)) == claim for _, claim in asked)
 
 
