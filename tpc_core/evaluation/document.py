@@ -16,7 +16,6 @@ p { max-width: 62rem; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid #8886; text-align: right; white-space: nowrap; }
 th { border-bottom-width: 2px; }
-td:last-child { white-space: normal; }
 td.word, th.word { text-align: left; }
 pre { overflow-x: auto; padding: .8rem; background: #8882; border-radius: .4rem; font-size: .85rem; }
 figure { display: inline-block; margin: .5rem; }
