@@ -10,7 +10,7 @@ WORKERS ?= 2
 # One compute thread per process unless told otherwise: two torch processes on two cores must not fight.
 export GOMP_SPINCOUNT ?= 0
 
-.PHONY: setup setup-dev app test test-browser lint bench soundness gallery lock licences audit clean
+.PHONY: setup setup-dev app test test-browser lint bench soundness fuzz redteam gallery lock licences audit clean
 
 setup: .venv/.app
 setup-dev: .venv/.dev
@@ -58,6 +58,14 @@ bench: .venv/.dev
 
 soundness: .venv/.dev
 	$(BIN)/python -m tests.certify.measure_soundness
+
+# Damaged files of every format against every reader, until stopped; MINUTES=10 for a while.
+fuzz: .venv/.dev
+	$(BIN)/python -m tests.hostile.fuzz $(if $(MINUTES),--minutes $(MINUTES))
+
+# Certificates of the whole gallery over all transforms, each attacked; resumed where it was stopped.
+redteam: .venv/.app
+	$(BIN)/tpc redteam --out runs/redteam --resume
 
 gallery: .venv/.app
 	$(BIN)/tpc data gallery build

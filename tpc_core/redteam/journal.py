@@ -41,6 +41,8 @@ class RedteamJournal:
         try:
             before, self.trials, length = read_journal(self.path)
             _check_same(self.path, before, plan, resume=resume)
+            self.plan = before or plan
+            """The plan as it was at the beginning: checkpoints that came since are left to the next red team."""
             self._file.truncate(length)
             if before is None:
                 self._write(json.dumps({"format": FORMAT, "plan": plan.model_dump(mode="json")}))
@@ -100,8 +102,10 @@ def _check_same(path: Path, before: Plan | None, now: Plan, *, resume: bool) -> 
         return
     if not resume:
         raise InvalidValue(f"{path.parent} holds a red team already; add --resume, or choose another --out")
-    old, new = before.model_dump(), now.model_dump()
+    old, new = before.model_dump(exclude={"pairs"}), now.model_dump(exclude={"pairs"})
     changed = [key for key in old if old[key] != new[key]]
+    if {pair.transform for pair in before.pairs} != {pair.transform for pair in now.pairs}:
+        changed.append("transforms")
     if changed:
         raise InvalidValue(
             f"cannot resume {path.parent}: {', '.join(changed)} changed; restore it, or choose another --out"

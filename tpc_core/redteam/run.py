@@ -30,6 +30,7 @@ def run(
     models = lru_cache(maxsize=None)(load_model)
     clouds = lru_cache(maxsize=256)(lambda spec: load_object(spec, points=plan.points))
     with RedteamJournal(folder, plan, resume=resume) as journal:
+        plan = journal.plan
         for number, (spec, pair) in enumerate(plan.questions):
             if certificates is not None and attacked(journal.trials) >= certificates:
                 break
