@@ -180,7 +180,7 @@ def test_every_tree_has_noise_of_its_own() -> None:
     assert len(names) == 9
 
 
-ALPHA, RUNS = 0.1, 300
+ALPHA, RUNS = 0.1, 150
 
 
 @pytest.mark.parametrize("breaks_at", [0.29, 0.45, 0.6])
