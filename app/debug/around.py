@@ -48,7 +48,7 @@ def _table(case: Opened, cells: Sequence[CellFacts], key: str, here: CellFacts) 
         key=f"{key}_{case.key}_{here.path}",
         on_select="rerun",
         selection_mode="single-row",
-        height=min(36 * (len(rows) + 1) + 2, 290),
+        height=min(35 * (len(rows) + 1) + 3, 290),
     )
     picked = event["selection"]["rows"]
     if picked and cells[picked[0]].path != here.path:

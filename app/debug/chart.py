@@ -22,7 +22,7 @@ from tpc_core.certificate.schema import GroupEvidence, PointEvidence
 from tpc_core.diagnosis import CellFacts
 
 HEIGHT = 300
-MODES: dict[Mode, str] = {"margin": "Margin", "bound": "Bound", "samples": "Votes", "state": "State"}
+MODES: dict[Mode, str] = {"state": "State", "margin": "Margin", "bound": "Bound", "samples": "Votes"}
 
 
 def certificate_map(case: Opened, facts: CellFacts | None) -> None:
@@ -84,10 +84,10 @@ def _several(case: Opened, facts: CellFacts | None) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     mode: Mode = (
         left.segmented_control(
-            "Colour", list(MODES), format_func=MODES.__getitem__, key="debug_mode", default="margin",
+            "Colour", list(MODES), format_func=MODES.__getitem__, key="debug_mode", default="state",
             required=True, label_visibility="collapsed",
         )
-        or "margin"
+        or "state"
     )  # fmt: skip
     chosen = facts and facts.path
     if dim == 2:

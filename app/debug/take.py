@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import streamlit as st
 
 from app.components.plot import PNG, plot
 from app.debug.opened import Opened, promises
-from app.debug.work import start_sweep, view_of
+from app.debug.work import start_again, start_sweep, view_of
 from app.figures.debug_take import sigma_curve, votes_curve
 from app.look import theme
 from app.widgets.estimates import duration, votes_per_second
 from tpc_core import Model
 from tpc_core.diagnosis import SigmaLook
-from tpc_core.diagnosis.sweep import judgement, sigma_of, sweep_votes
+from tpc_core.diagnosis.sweep import best, judgement, sigma_of, sweep_votes
 
 _HEIGHT = 290
 
@@ -67,8 +65,19 @@ def _sigma(visitor: str, case: Opened, model: Model | None) -> None:
         plot(figure, key="debug_take_sigma", height=_HEIGHT, stamp=f"{case.key}|{len(looks)}", actions=(PNG,))
     if not task.live and any(look.factor == 1.0 for look in looks):
         st.markdown(judgement(looks))
-        cheapest = min(looks, key=lambda look: look.votes)
-        if math.isfinite(cheapest.votes):
-            st.caption(
-                "To certify with another sigma, ask anew on the Certify page: a new run has an alpha of its own."
-            )
+        _ask_again(visitor, case, model, best(looks))
+
+
+def _ask_again(visitor: str, case: Opened, model: Model, look: SigmaLook) -> None:
+    """A new run with the best sigma, on noise of its own: the sweep chose it, and must not judge it."""
+    if look.factor == 1.0 or max(look.radius) <= 0:
+        return
+    sigma = ", ".join(f"{s:g}" for s in look.sigma)
+    if st.button(
+        f"Certify anew with sigma {sigma}",
+        key="debug_ask_again",
+        icon=":material/verified:",
+        help="A new run with another seed and an alpha of its own.",
+    ):
+        start_again(visitor, case, model, look.sigma)
+        st.rerun()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -126,6 +127,7 @@ class Desk:
         self._lock = threading.Lock()
         self._tasks: dict[tuple[str, str], Task] = {}
         self._drawers: dict[str, dict[str, Any]] = {}
+        self._attempts: Counter[tuple[str, str]] = Counter()
 
     def start(
         self, owner: str, key: str, title: str, work: Callable[[Task], Any], *, votes: bool = True
@@ -163,6 +165,12 @@ class Desk:
         """A visitor's own certificates: uploads, and what came of going on."""
         with self._lock:
             return self._drawers.setdefault(owner, {})
+
+    def attempt(self, owner: str, certificate: str) -> int:
+        """The number of this attempt to refute a certificate: each has half the level of the one before."""
+        with self._lock:
+            self._attempts[owner, certificate] += 1
+            return self._attempts[owner, certificate]
 
     def sweep(self, present: Callable[[str], bool], now: float | None = None) -> None:
         """Stop the work of visitors who have been gone for a while, and drop what they left."""

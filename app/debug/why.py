@@ -76,7 +76,6 @@ def _remedy(
         icon=_ICONS[remedy.action],
         width="stretch",
         help=remedy.note or None,
-        type="primary" if place == "now_0" else "secondary",
     ):
         _act(visitor, case, model, remedy, facts)
         st.rerun()
@@ -103,8 +102,20 @@ def _act(visitor: str, case: Opened, model: Model | None, remedy: Remedy, facts:
 def first_remedy(visitor: str, case: Opened, model: Model | None, facts: CellFacts) -> None:
     """The first thing to do about a cell, beside its votes."""
     remedies = [r for r in explain_cell(case.subject, facts).remedies if r.action in _ICONS]
-    if remedies and model is not None:
-        _remedy(visitor, case, model, remedies[0], "now_0", facts)
+    if not remedies or model is None:
+        return
+    remedy = remedies[0]
+    if st.button(
+        remedy.sentence[:1].upper() + remedy.sentence[1:],
+        key=f"debug_do_now_{remedy.action}",
+        icon=_ICONS[remedy.action],
+        width="stretch",
+        help=remedy.note or None,
+        type="primary",
+    ):
+        _act(visitor, case, model, remedy, facts)
+        st.rerun()
+    st.caption(_cost(case, model, remedy).strip(" ()"))
 
 
 def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:

@@ -12,7 +12,9 @@ from app import cache
 from app.debug.cases import Case, keep, title_of
 from app.debug.opened import Opened
 from app.debug.tasks import Task, TaskView, desk
-from tpc_core import Certificate, Model
+from app.jobs import Request
+from app.visitors import board
+from tpc_core import Certificate, Model, Options
 from tpc_core.certify import Done, VotesCounted
 from tpc_core.certify.run import named
 from tpc_core.diagnosis import (
@@ -24,6 +26,7 @@ from tpc_core.diagnosis import (
     refutation_of,
     sweep,
 )
+from tpc_core.diagnosis.hunt import TRIES
 from tpc_core.diagnosis.others import opinions
 from tpc_core.diagnosis.path import STEPS
 from tpc_core.diagnosis.reopen import voter_of
@@ -32,7 +35,6 @@ from tpc_core.errors import TpcError
 from tpc_core.votes import BLOCK
 
 _SHOWN_VOTES = 1024
-_HUNT_TRIES = 96
 
 
 def begin(visitor: str, key: str, title: str, work: Callable[[Task], Any]) -> Task | None:
@@ -101,8 +103,7 @@ def start_more(visitor: str, case: Opened, model: Model, remedy: Remedy) -> None
 
 def start_hunt(visitor: str, case: Opened, model: Model, facts: CellFacts | None) -> None:
     """Search for the smallest attack, beginning at a cell where one is suspected."""
-    attempts = st.session_state.setdefault("debug_attempts", {})
-    attempts[case.key] = attempt = int(attempts.get(case.key, 0)) + 1
+    attempt = desk().attempt(visitor, case.key)
     start = facts.tested if facts is not None and facts.kind == "cell" and facts.tested else None
     if start is not None and case.subject.size(np.array(start)) > 1:
         start = None
@@ -114,7 +115,7 @@ def start_hunt(visitor: str, case: Opened, model: Model, facts: CellFacts | None
             model,
             start=start,
             attempt=attempt,
-            tries=_HUNT_TRIES * attempt,
+            tries=TRIES * attempt,
             cancelled=task.stop,
         )
         for last in steps:
@@ -161,6 +162,31 @@ def start_sweep(visitor: str, case: Opened, model: Model) -> None:
         return looks
 
     begin(visitor, f"{case.key}|sweep", "Trying other sigmas", work)
+
+
+def start_again(visitor: str, case: Opened, model: Model, sigma: tuple[float, ...]) -> None:
+    """A new run of the same question with another sigma; the page moves on to it when it ends."""
+    certificate, subject = case.case.certificate, case.subject
+    options = Options(
+        alpha=certificate.alpha,
+        protocol=certificate.protocol,
+        statistics=certificate.statistics.kind if certificate.protocol != "paper" else "staged",
+        sigma=sigma,
+        seed=certificate.seed + 1,
+    )
+    request = Request(
+        title=title_of(certificate),
+        spec="",
+        model=model,
+        cloud=subject.cloud,
+        transform=subject.transform,
+        radius=[p.to_edge(r) for p, r in zip(subject.transform.radii, subject.radii, strict=True)],
+        options=options,
+    )
+    try:
+        st.session_state["debug_awaited"] = board().submit(visitor, request).id
+    except TpcError as error:
+        st.session_state["debug_notice"] = str(error)
 
 
 def start_opinions(visitor: str, case: Opened) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
 from app.figures.cloud import CloudView, cloud_figure
-from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout
+from app.figures.theme import DIVERGING, OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
 from tpc_core.diagnosis import CellFacts, CriticalChange
 
 
@@ -89,16 +90,29 @@ def votes_figure(votes: dict[str, int], target: str, theme: Theme, shown: int = 
 
 
 def critical_figure(view: CloudView, change: CriticalChange, theme: Theme, *, size: float = 5.0) -> Figure:
-    """The cloud at the second place: critical points kept, lost and new, told apart by colour and shape."""
+    """The cloud at the second place: critical points kept (coloured by what they gained), lost and new."""
     figure = cloud_figure(view, theme, ghost=True, size=size)
     figure["data"] = [trace for trace in figure["data"] if trace.get("name") == "original"]
-    groups = (
-        ("other points", ~(change.kept | change.lost | change.gained), theme.ghost, "circle", 0.6, 0.5),
-        ("kept", change.kept, OKABE_ITO[0], "circle", 1.0, 0.95),
-        ("lost", change.lost, OKABE_ITO[5], "x", 0.9, 1.0),
-        ("new", change.gained, OKABE_ITO[2], "diamond", 1.0, 1.0),
+    reach = max(1.0, float(np.abs(change.second - change.first).max(initial=0.0)))
+    shift: Figure = {
+        "color": packed((change.second - change.first)[change.kept]),
+        "colorscale": DIVERGING,
+        "cmin": -reach,
+        "cmax": reach,
+        "showscale": True,
+        "colorbar": colour_bar(theme, "features more or fewer than before", x=0.99, len=0.7),
+    }
+    groups: tuple[tuple[str, NDArray[np.bool_], Figure], ...] = (
+        ("kept", change.kept, {**shift, "size": size, "line": {"color": theme.muted, "width": 1}}),
+        ("lost", change.lost, {"size": size, "color": OKABE_ITO[5], "symbol": "x"}),
+        ("new", change.gained, {"size": size, "color": OKABE_ITO[2], "symbol": "diamond"}),
+        (
+            "other points",
+            ~(change.kept | change.lost | change.gained),
+            {"size": 0.6 * size, "color": theme.ghost, "opacity": 0.5},
+        ),
     )
-    for name, mask, colour, symbol, scale, opacity in groups:
+    for name, mask, marker in groups:
         figure["data"].append(
             {
                 "type": "scatter3d",
@@ -106,10 +120,10 @@ def critical_figure(view: CloudView, change: CriticalChange, theme: Theme, *, si
                 "scene": "scene",
                 "name": f"{name} ({int(np.sum(mask))})",
                 **xyz(view.moved[mask]),
-                "customdata": packed(np.stack([change.first[mask], change.second[mask]], axis=1)),
+                "customdata": np.stack([change.first[mask], change.second[mask]], axis=1).tolist(),
                 "hovertemplate": f"{name}: decides %{{customdata[0]}} features before, %{{customdata[1]}} here"
                 "<extra></extra>",
-                "marker": {"size": size * scale, "color": colour, "symbol": symbol, "opacity": opacity},
+                "marker": marker,
             }
         )
     figure["layout"]["showlegend"] = True

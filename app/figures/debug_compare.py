@@ -61,10 +61,8 @@ def difference_figure(
         "zmax": reach,
         "colorscale": DIVERGING,
         "colorbar": colour_bar(theme, "second minus first"),
-        "customdata": np.stack([found.first.reshape(shape), found.second.reshape(shape)], axis=2)
-        .round(4)
-        .tolist(),
-        "hovertemplate": "first %{customdata[0]:.3f}, second %{customdata[1]:.3f}<extra></extra>",
+        "text": _texts(found.first, found.second, shape),
+        "hovertemplate": "%{text}<extra></extra>",
         "hoverongaps": False,
     }
     layout = base_layout(theme, hovermode="closest")
@@ -73,6 +71,15 @@ def difference_figure(
         edge = 1.02 * axes[side].shown(half[side])
         layout[f"{letter}axis"] = axis(theme, axes[side].title, range=[-edge, edge], showgrid=False)
     return {"data": [heat], "layout": layout}
+
+
+def _texts(first: np.ndarray, second: np.ndarray, shape: tuple[int, int]) -> list[list[str]]:
+    """What hovering says; JSON has no NaN, so values that are not there stay unsaid."""
+    words = [
+        f"first {a:.3f}, second {b:.3f}" if np.isfinite(a) and np.isfinite(b) else ""
+        for a, b in zip(first, second, strict=True)
+    ]
+    return np.array(words, dtype=object).reshape(shape).tolist()
 
 
 def _curves(first: Subject, second: Subject, name: Measure, half: float, theme: Theme) -> Figure:

@@ -21,12 +21,27 @@ _MOST_MARKS = 120
 
 
 def cell_views(cells: Sequence[CellFacts]) -> list[CellView]:
-    """The cells as the live map draws them."""
+    """The cells as the live map draws them; one that has votes and did not pass yet is open."""
     return [
-        CellView(f.cell, f.state, f.n, f.n_a, f.lower_bound if f.n else None)
+        CellView(
+            f.cell,
+            "testing" if f.state == "waiting" and f.n else f.state,
+            f.n,
+            f.n_a,
+            f.lower_bound if f.n else None,
+        )
         for f in cells
         if f.cell is not None
     ]
+
+
+def _in_words(figure: Figure) -> Figure:
+    """The names of the states after a run: what is not being tested any more is open."""
+    names = {"testing": "open", "waiting": "no votes"}
+    bar = figure["data"][0].get("colorbar") or figure["data"][0].get("marker", {}).get("colorbar", {})
+    if "ticktext" in bar:
+        bar["ticktext"] = [names.get(name, name) for name in bar["ticktext"]]
+    return figure
 
 
 def curve(subject: Subject, chosen: str | None, theme: Theme) -> Figure:
@@ -80,8 +95,8 @@ def heatmap(
     """2-D, or a slice of 3-D."""
     assert subject.region is not None
     half = subject.region.half_widths
-    figure = heatmap_figure(
-        cell_views(subject.leaves), subject.transform, half, mode, theme, sides=sides, at=at
+    figure = _in_words(
+        heatmap_figure(cell_views(subject.leaves), subject.transform, half, mode, theme, sides=sides, at=at)
     )
     axes = parameter_axes(subject.transform)
     picked = subject.by_path.get(chosen or "")
@@ -155,7 +170,7 @@ def volume(subject: Subject, chosen: str | None, mode: Mode, theme: Theme) -> Fi
             replace(view, cell=replace(view.cell, low=tuple(place - sliver), high=tuple(place + sliver)))
             for view, place in zip(views, places, strict=True)
         ]
-    figure = volume_figure(views, subject.transform, subject.region.half_widths, mode, theme)
+    figure = _in_words(volume_figure(views, subject.transform, subject.region.half_widths, mode, theme))
     factor = np.array([axis.factor for axis in parameter_axes(subject.transform)])
     picked = subject.by_path.get(chosen or "")
     marks: list[tuple[str, NDArray[np.float64], str]] = []

@@ -9,6 +9,7 @@ from tpc_core.certify.refute import CONFIRM_SIZES
 from tpc_core.diagnosis.cells import CellFacts
 from tpc_core.diagnosis.chances import best_stage
 from tpc_core.diagnosis.findings import Finding, Remedy, count, percent
+from tpc_core.diagnosis.hunt import search_votes
 from tpc_core.diagnosis.subject import Subject
 from tpc_core.diagnosis.sweep import sweep_votes
 
@@ -71,6 +72,7 @@ def _attack(subject: Subject, facts: CellFacts) -> Finding:
             f"found by {attack.method}; p-value {attack.p_value:.2g}",
         ),
         (
+            Remedy("attack", "look for a smaller attack", votes=search_votes(), cells=(facts.path,)),
             Remedy(
                 "smaller-radius",
                 f"claim less: this attack has {percent(subject.size(facts.z))} of the radius",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tpc_core import streams
-from tpc_core.attacks import attack, refuted
+from tpc_core.attacks import METHODS, attack, refuted
 from tpc_core.certificate.schema import AttackRecord, Certificate
 from tpc_core.certify.refute import confirm_attack
 from tpc_core.certify.run import Run
@@ -20,6 +20,10 @@ from tpc_core.errors import InvalidValue
 from tpc_core.statistics import upper_bound
 from tpc_core.votes import BaseClassifier
 
+TRIES = 96
+"""Parameters that each method tries in the first round."""
+
+_VOTES_PER_TRY = 32
 _ROUNDS = 3
 _STEPS = 5
 _LOOK = 64
@@ -44,13 +48,18 @@ class Quarry:
         return None if self.size is None else (self.certified, self.size)
 
 
+def search_votes(tries: int = TRIES) -> int:
+    """About what a hunt costs: every method once over."""
+    return len(METHODS) * tries * _VOTES_PER_TRY
+
+
 def hunt(
     subject: Subject,
     model: BaseClassifier,
     *,
     start: tuple[float, ...] | None = None,
     attempt: int = 1,
-    tries: int = 200,
+    tries: int = TRIES,
     cancelled: Callable[[], bool] = never,
 ) -> Iterator[Quarry]:
     """Search the region, then shrink what was found; a report after every step, the last one `done`.
