@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 NUMBERS = (b"nan", b"inf", b"-inf", b"1e400", b"-1", b"0", b"1", b"255", b"256", b"65536", b"2147483648",
            b"4294967295", b"4294967296", b"9223372036854775808", b"99999999999999999999", b"1e-320", b"0x10",
-           b"1_000", b"+", b"-", b"", b".", b"1e", b"\xd9\xa1", b"true", b"null", b"[]", b"{}")  # fmt: skip
+           b"1_000", b"+", b"-", b"", b".", b"1e", b"\xd9\xa1", b"true", b"null", b"[]", b"{}",
+           b"9" * 5000)  # fmt: skip
 WORDS = (b"\0", b"\n", b"\r\n", b" ", b"\t", b"#", b'"', b"'", b"\\", b"%s%n", b"../", b"<b>x</b>", b"\xff\xfe",
          b"\xef\xbb\xbf", b"PK\x03\x04", b"\x1f\x8b", b"\x80\x04", b"[[", b"{{", b"]", b"}", b",",
          b":", b"=")  # fmt: skip

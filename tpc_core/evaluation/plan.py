@@ -21,9 +21,10 @@ def load_plan(path: Path, overrides: dict[str, Any] | None = None) -> list[Reque
 
     `overrides` (what was typed on the command line) win over the file.
     """
+    text = as_text(read_bytes(path, MAX_LIST_BYTES), str(path))
     try:
-        content = tomllib.loads(as_text(read_bytes(path, MAX_LIST_BYTES), str(path)))
-    except tomllib.TOMLDecodeError as error:
+        content = tomllib.loads(text)
+    except ValueError as error:  # a number of too many digits is a plain one
         raise InvalidFile(f"{path}: {error}") from error
     except RecursionError as error:
         raise InvalidFile(f"{path} is nested too deeply") from error

@@ -107,9 +107,10 @@ class TrainConfig(_Strict):
 def load_config(path: str | Path) -> TrainConfig:
     """Read a recipe, or raise InvalidFile with one line that says what is wrong in it."""
     path = Path(path)
+    text = as_text(read_bytes(path, MAX_LIST_BYTES), str(path))
     try:
-        values = tomllib.loads(as_text(read_bytes(path, MAX_LIST_BYTES), str(path)))
-    except tomllib.TOMLDecodeError as error:
+        values = tomllib.loads(text)
+    except ValueError as error:  # a number of too many digits is a plain one
         raise InvalidFile(f"{path} is not a TOML file: {error}") from error
     except RecursionError as error:
         raise InvalidFile(f"{path} is nested too deeply") from error
