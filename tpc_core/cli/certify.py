@@ -25,7 +25,12 @@ from tpc_core.errors import InvalidFile
 @click.option("--samples", type=int, help="Votes of a certificate that rests on one probability.")
 @click.option("--resolution", type=int, help="M of the paper's grid.")
 @click.option("--complete", is_flag=True, help="Go on after a cell failed, to see the whole map.")
-@click.option("--resume", "resume_file", type=click.Path(path_type=Path), help="Continue this certificate.")
+@click.option(
+    "--resume",
+    "resume_file",
+    type=click.Path(path_type=Path),
+    help="Continue this certificate, or enlarge it to --radius.",
+)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the certificate here.")
 @as_json
 def certify(
