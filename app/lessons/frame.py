@@ -91,7 +91,9 @@ def question(asked: str, answer: str) -> None:
     """One question, and its answer for those who have thought."""
     with st.container(key="question", gap="small"):
         st.markdown(f"**{asked}**")
-        with st.expander("Answer"):
+        with st.expander(
+            "Answer", key=f"answer_{choice(LESSON)}"
+        ):  # the next lesson starts with its answer closed
             st.markdown(answer)
 
 

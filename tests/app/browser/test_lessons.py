@@ -23,6 +23,8 @@ CHANGES = {
     "6": ("lesson6_cloud", 110.0),
 }
 """The figure that the first slider of each lesson moves, and where the slider is dragged to."""
+BEYOND = "() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollHeight - m.clientHeight; }"
+"""Pixels that are below the screen."""
 NAMES = {
     "1": "1 Attack",
     "2": "2 Voting",
@@ -98,10 +100,7 @@ def test_dragging_moves_the_formula_and_the_figure_on_one_screen(classroom, less
     assert drawn(classroom, key) != figure
     if lesson != "3":  # its formula holds real votes, which no slider of the simulation moves
         assert formula(classroom) != values
-    main = classroom.evaluate(
-        "() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollHeight - m.clientHeight; }"
-    )
-    assert main <= 1
+    assert classroom.evaluate(BEYOND) <= 1
     classroom.get_by_text("Answer", exact=True).first.click()
     answer = classroom.locator(".st-key-question [data-testid=stExpanderDetails]")
     answer.wait_for()
