@@ -7,14 +7,27 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
+from tpc_core.data import gallery, load_object
 from tpc_core.errors import InvalidFile, InvalidValue, UnknownName
-from tpc_core.models import Model, build, list_models, load_card, load_model
+from tpc_core.models import Model, ModelCard, build, list_models, load_card, load_model
 from tpc_core.models.store import encode_weights
+from tpc_core.smoothing import TorchNoise
 from tpc_core.training.config import parse_config
 from tpc_core.training.export import export
 
+SUMMARIES = Path(__file__).resolve().parents[2] / "results" / "paper" / "summaries"
+SIXTY_FOUR = [card for card in list_models() if (card.task, card.num_points) == ("classification", 64)]
+MEASURED = [card for card in list_models() if card.clean_accuracy is not None]
+VOTES = 24
 RECIPE = {"name": "tiny", "epochs": 1, "smoothing": {"kind": "coordinate", "sigma": 0.1}}
+
+
+@pytest.fixture(scope="module")
+def gallery_clouds() -> Tensor:
+    return torch.stack([load_object(f"gallery:{entry.name}", points=64).points for entry in gallery()])
 
 
 @pytest.fixture
@@ -73,13 +86,43 @@ def test_weights_too_large_for_float16_are_refused() -> None:
 
 
 @pytest.mark.parametrize("card", list_models(), ids=lambda card: card.name)
-def test_every_shipped_checkpoint_loads_and_answers(card: object) -> None:
-    name = card.name  # type: ignore[attr-defined]
-    model = load_model(name)
-    assert load_card(name) == model.card
+def test_every_shipped_checkpoint_loads_and_answers(card: ModelCard) -> None:
+    model = load_model(card.name)
+    assert load_card(card.name) == model.card
     points = 0.5 * torch.randn(2, min(model.num_points or 64, 64), 3)
     with torch.no_grad():
         torch.testing.assert_close(model.classifier()(points), model.module(points), atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("card", SIXTY_FOUR, ids=lambda card: card.name)
+def test_every_gallery_object_is_recognised(card: ModelCard, gallery_clouds: Tensor) -> None:
+    model = load_model(card.name)
+    noise = TorchNoise(torch.Generator().manual_seed(0))
+    classify, votes = model.classifier(), torch.zeros(len(gallery_clouds), len(model.classes))
+    for _ in range(VOTES):
+        votes += F.one_hot(classify(model.smoothing.perturb(gallery_clouds, noise)).argmax(1), votes.shape[1])
+    found = [model.classes[int(row.argmax())] for row in votes]
+    assert found == [entry.category for entry in gallery()]
+
+
+@pytest.mark.parametrize("card", MEASURED, ids=lambda card: card.name)
+def test_a_card_says_what_was_measured_with_these_very_weights(card: ModelCard) -> None:
+    summary = json.loads((SUMMARIES / f"{card.name}.json").read_text(encoding="utf-8"))
+    assert summary["settings"]["model_digest"] == load_model(card.name).digest
+    assert (summary["settings"]["split"], summary["settings"]["every"]) == ("test", 10)
+    assert card.clean_accuracy is not None
+    assert card.clean_accuracy.value == summary["clean_accuracy"]["value"]
+    assert card.certified_accuracy is not None
+    assert {f"{m.transform}:{m.radius}": m.value for m in card.certified_accuracy} == {
+        row["claim"]: row["certified_accuracy"]["value"] for row in summary["claims"]
+    }
+    for measurement in (card.clean_accuracy, *card.certified_accuracy):
+        assert measurement.objects == summary["objects"]
+        assert measurement.command.startswith(summary["command"])
+
+
+def test_no_figure_is_kept_of_weights_that_are_gone() -> None:
+    assert {path.stem for path in SUMMARIES.glob("*.json")} == {card.name for card in MEASURED}
 
 
 def test_the_digest_covers_the_architecture_as_well_as_the_weights() -> None:
