@@ -67,9 +67,11 @@ def root() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; every error that a user can cause is one line and exit code 2."""
-    from tpc_core.errors import TpcError
+    from tpc_core.errors import InvalidValue, TpcError
 
     try:
+        if any("\0" in argument for argument in arguments or ()):
+            raise InvalidValue("an argument holds a NUL character")
         result = root.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
         code = result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
