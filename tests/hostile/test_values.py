@@ -19,7 +19,7 @@ from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.smoothing import smoothing_from_json
 from tpc_core.transforms import all_transforms, parse_transform
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 TEXT = st.text(max_size=60) | st.sampled_from(
     [
         "nan",
@@ -140,7 +140,7 @@ COMMANDS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(COMMANDS, TEXT)
 def test_the_command_line_never_shows_a_stack(
     capsys: pytest.CaptureFixture[str], command: object, value: str
