@@ -77,6 +77,13 @@ def test_no_number_of_votes_helps_where_p_a_is_too_small() -> None:
     assert "more-votes" not in {remedy.action for remedy in finding.remedies}
 
 
+def test_a_radius_of_too_many_sigmas_is_told_from_a_model_that_is_unsure() -> None:
+    model = broken_at(SMALL, "z-taper", [0.9], 0.02)
+    finding = diagnose(Subject.of(certify(model, SMALL, "l2", 0.3, Options()))).main
+    assert finding.cause == "sigma-too-small"
+    assert finding.remedies[0].action == "sweep"
+
+
 def test_a_model_that_is_wrong_from_the_start_is_called_so() -> None:
     labelled = Cloud(SMALL.points, SMALL.name, "outside")
     found = certify(broken_at(SMALL, "z-taper", [0.9], 0.2), labelled, "z-taper", 0.2, Options())

@@ -10,6 +10,7 @@ from tpc_core.diagnosis.cells import CellFacts
 from tpc_core.diagnosis.chances import best_stage
 from tpc_core.diagnosis.findings import Finding, Remedy, count, percent
 from tpc_core.diagnosis.hunt import search_votes
+from tpc_core.diagnosis.radii import forecast_part
 from tpc_core.diagnosis.subject import Subject
 from tpc_core.diagnosis.sweep import sweep_votes
 
@@ -251,6 +252,8 @@ def _unsure(subject: Subject, facts: CellFacts, evidence: tuple[str, ...], more:
     assert prediction is not None
     at_identity = prediction.votes.get(prediction.name, 0) / max(prediction.samples, 1)
     lines = (*evidence, f"without an attack {percent(at_identity)} of the votes are for {prediction.name}")
+    if facts.kind == "single" and facts.needed >= _best_bound(subject):
+        return _sigma_too_small(subject, facts, evidence)
     if facts.kind == "single":
         sentence = (
             f"p_A is about {facts.guess:.4f}, and this radius takes more than {facts.needed:.4f}: no number of votes "
@@ -272,6 +275,26 @@ def _unsure(subject: Subject, facts: CellFacts, evidence: tuple[str, ...], more:
         sentence,
         lines,
         (*remedies, *more, Remedy("other-model", "take a surer model")),
+        (facts.path,),
+    )
+
+
+def _best_bound(subject: Subject) -> float:
+    """The largest bound that the stages of a single probability can give: every vote for the class."""
+    monitor, alpha = subject.monitor, subject.certificate.alpha
+    return max(monitor.bound(size, stage, alpha) for stage, size in enumerate(monitor.sizes))
+
+
+def _sigma_too_small(subject: Subject, facts: CellFacts, evidence: tuple[str, ...]) -> Finding:
+    rule = subject.strategy.rule
+    assert rule is not None
+    most = subject.radius_words(forecast_part(rule, _best_bound(subject), subject.radii))
+    return Finding(
+        "sigma-too-small",
+        f"This radius is so many sigmas wide that no sample could do: even if all {subject.monitor.sizes[-1]:,} votes "
+        f"agreed, they would certify radius {most} at most.",
+        evidence,
+        (sweep_remedy(subject), Remedy("smaller-radius", f"claim at most radius {most}")),
         (facts.path,),
     )
 
