@@ -22,16 +22,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from app.components.link import link
+from app.literal import literal
 from tpc_core.errors import TpcError
 
 LONGEST = 200
-"""Characters of a value that are looked at."""
+"""Characters of a value that are looked at, and of the reason why it was left out."""
 _SILENT = ("embed", "embed_options")
 """Streamlit's own."""
 
@@ -76,8 +78,8 @@ def number(name: str, key: str, low: float, high: float, default: float, *, whol
     """A number within a range."""
 
     def read(text: str) -> None:
-        value = float(text)
-        if not (math.isfinite(value) and low <= value <= high):
+        value = as_number(text)
+        if not low <= value <= high:
             raise ValueError(f"it lies between {low:g} and {high:g}")
         st.session_state[key] = int(value) if whole else value
 
@@ -104,6 +106,17 @@ def switch(name: str, key: str, default: bool) -> Piece:
     return Piece(name, write, read)
 
 
+def as_number(text: str) -> float:
+    """A finite number, or ValueError in words."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError("it is not a number") from None
+    if not math.isfinite(value):
+        raise ValueError("it is not a number")
+    return value
+
+
 def written(value: float) -> str:
     """A number in as few characters as say it all."""
     return f"{float(value):.12g}"
@@ -125,7 +138,8 @@ def take(pieces: Sequence[Piece], values: Mapping[str, str]) -> list[str]:
         try:
             piece.read(value)
         except (TpcError, ValueError) as error:
-            notices.append(f"{piece.name} = {value!r} in the link was left out: {error}.")
+            reason = shorten(str(error).rstrip("."), LONGEST, placeholder=" ...")
+            notices.append(f"{piece.name} = {value!r} in the link was left out: {reason}.")
     strange = sorted(set(values) - {piece.name for piece in pieces} - set(_SILENT))
     if strange:
         notices.append(f"Nothing here is called {', '.join(name[:40] for name in strange[:5])}.")
@@ -139,7 +153,7 @@ def restore(pieces: Sequence[Piece]) -> None:
         st.session_state["link_notices"] = take(pieces, dict(st.query_params))
     notices = st.session_state.get("link_notices")
     if notices:
-        st.warning("  \n".join(notices), icon=":material/link_off:")
+        st.warning("  \n".join(map(literal, notices)), icon=":material/link_off:")
 
 
 def share(pieces: Sequence[Piece], *, note: str = "") -> None:

@@ -70,8 +70,8 @@ def cloud_figure(
     if side_by_side:
         traces += _ghost(view, theme, size, "scene", strong=True)
         traces += _body(view, theme, colouring, size, "scene2")
-        layout["scene"] = _scene(theme, limit, (0.0, 0.495))
-        layout["scene2"] = _scene(theme, limit, (0.505, 1.0))
+        layout["scene"] = _scene(theme, limit, (0.0, 0.495), away=1.25)
+        layout["scene2"] = _scene(theme, limit, (0.505, 1.0), away=1.25)
     else:
         if ghost:
             traces += _ghost(view, theme, size, "scene", strong=False)
@@ -94,7 +94,8 @@ def _limit(points: Points) -> float:
     return LIMIT if reach <= LIMIT else LIMIT * float(np.ceil(2 * reach / LIMIT)) / 2
 
 
-def _scene(theme: Theme, limit: float, domain: tuple[float, float]) -> Figure:
+def _scene(theme: Theme, limit: float, domain: tuple[float, float], *, away: float = 1.0) -> Figure:
+    """The quiet cube; a narrow scene is seen from farther away."""
     quiet = {
         "range": [-limit, limit],
         "autorange": False,
@@ -112,7 +113,7 @@ def _scene(theme: Theme, limit: float, domain: tuple[float, float]) -> Figure:
     return {
         **axes,
         "aspectmode": "cube",
-        "camera": CAMERA,
+        "camera": {**CAMERA, "eye": {name: away * value for name, value in CAMERA["eye"].items()}},
         "domain": {"x": list(domain), "y": [0, 1]},
         "uirevision": "keep",
         "dragmode": "turntable",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import cache, links
-from app.links import Piece, written
+from app.links import Piece, as_number, written
 from app.widgets.objects import OBJECT
 from tpc_core import CoordinateSmoothing, ParameterSmoothing, Smoothing, Transform, parse_transform
 
@@ -100,7 +100,7 @@ def _read_sigma(text: str) -> None:
     if not name:
         raise ValueError("a sigma belongs to a model, and the link names none")
     keys = sigma_keys(name, cache.model(name).smoothing)
-    values = [float(value) for value in text.split(",")]
+    values = [as_number(value) for value in text.split(",")]
     if len(values) != len(keys) or not all(1e-4 <= value < 1e6 for value in values):
         raise ValueError(f"{name} has {len(keys)} positive numbers for it")
     for key, value in zip(keys.values(), values, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components.sliders import sliders
-from app.links import Piece, written
+from app.links import Piece, as_number, written
 from app.state import (
     Pose,
     Poser,
@@ -46,8 +45,8 @@ def _write_transform() -> str:
 
 def _read_values(text: str) -> None:
     mine = poser()
-    values = [float(value) for value in text.split(",")]
-    if len(values) != len(mine.pose.values) or not all(map(math.isfinite, values)):
+    values = [as_number(value) for value in text.split(",")]
+    if len(values) != len(mine.pose.values):
         raise ValueError(f"{mine.pose.transform} has {len(mine.pose.values)} values")
     mine.start(Pose(mine.pose.transform, within(mine.transform.parameters, values)))
 

@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import streamlit as st
 
+from app import cache
 from app.export import run_report
 from app.jobs import Job, JobView
+from app.literal import literal
 from app.snippets import command, python
 from app.visitors import board
 from app.widgets.estimates import duration
 from app.widgets.maps import run_map
-from tpc_core import Budget
+from tpc_core import Budget, Certificate
 from tpc_core.errors import TpcError
 
 POLL = 0.4
@@ -62,7 +64,7 @@ def _run(job: Job, known: tuple[bool, bool]) -> None:
     view = job.view()
     if known != (view.live, view.changing):
         st.rerun()  # the list of runs has news, and the timer may have to stop
-    st.markdown(f"### {view.request.title}")
+    st.markdown(f"### {literal(view.request.title)}")
     if view.live:
         _controls(job, view)
     _verdict(view)
@@ -102,7 +104,7 @@ def progress_words(view: JobView) -> str:
 
 def _verdict(view: JobView) -> None:
     if view.status == "failed":
-        st.error(view.message)
+        st.error(literal(view.message))
     elif view.certificate is not None:
         verdict = view.certificate.verdict
         mark = {"certified": "✓ Certified", "refuted": "✗ Refuted", "undecided": "? Undecided"}[verdict]
@@ -123,7 +125,7 @@ def _facts(view: JobView) -> None:
         ("votes/s", f"{view.rate:,.0f}" if view.rate else "…"),
         ("time", f"{view.seconds:.1f} s"),
         ("smoothing", view.certificate.model.smoothing["kind"] if view.certificate else ""),
-        ("device", view.certificate.device.upper() if view.certificate else ""),
+        ("device", (view.certificate.device if view.certificate else cache.device_name()).upper()),
     ]
     shown = "".join(
         f"<span>{html.escape(name)} <b>{html.escape(value)}</b></span>" for name, value in facts if value
@@ -135,7 +137,7 @@ def _takeaways(job: Job, view: JobView) -> None:
     certificate = view.certificate
     assert certificate is not None
     name = f"certificate-{view.request.cloud.name}-{view.request.transform.name}.json"
-    save, report, again = st.columns([1, 1, 2])
+    save, report, why, again = st.columns([1.15, 1, 0.7, 1.15])
     save.download_button(
         "Certificate (JSON)",
         certificate.to_json(),
@@ -156,27 +158,54 @@ def _takeaways(job: Job, view: JobView) -> None:
         help="One file with the verdict, the figures in 3D and the certificate; it opens offline.",
         key="save_report",
     )
-    if certificate.verdict == "undecided":
-        more = 4 * max(certificate.samples, 1000)
+    if certificate.verdict != "certified":
+        why.button(
+            "Why?",
+            key="why",
+            on_click=_open_debug,
+            args=(job,),
+            width="stretch",
+            icon=":material/troubleshoot:",
+            help="Look at the cells that failed, and at what would settle it.",
+        )
+    if can_go_on(certificate):
+        more = _more(certificate) if view.request.options.budget.samples is not None else None
         again.button(
-            f"Continue, with up to {more:,} more votes",
+            "Continue" if more is None else f"Continue, {more:,} votes more",
             key="continue",
             on_click=_continue,
             args=(job, view, more),
             width="stretch",
             icon=":material/resume:",
+            help="Its votes are kept, and the guarantee stays the same.",
         )
+    if st.session_state.pop("to_debug", False):
+        st.switch_page(st.session_state["pages"]["debug"])
     with st.expander("The same run elsewhere"):
         st.code(command(view.request), language="bash", wrap_lines=True)
         st.code(python(view.request), language="python", wrap_lines=True)
 
 
-def _continue(job: Job, view: JobView, more: int) -> None:
+def can_go_on(certificate: Certificate) -> bool:
+    """Whether a run only ran out of votes or was stopped; one that lost hope would lose it again."""
+    return certificate.verdict == "undecided" and any(
+        reason.code in ("budget", "cancelled") for reason in certificate.reasons
+    )
+
+
+def _more(certificate: Certificate) -> int:
+    return 4 * max(certificate.samples, 1000)
+
+
+def _continue(job: Job, view: JobView, more: int | None) -> None:
     """Go on where the run stopped: its votes are kept, a larger budget is allowed."""
-    options = view.request.options
-    budget = Budget(samples=None if options.budget.samples is None else more)
-    request = replace(view.request, options=replace(options, budget=budget))
+    request = replace(view.request, options=replace(view.request.options, budget=Budget(samples=more)))
     try:
         st.session_state["run"] = board().submit(job.owner, request, view.certificate).id
     except TpcError as error:
         st.session_state["notice"] = str(error)
+
+
+def _open_debug(job: Job) -> None:
+    st.session_state["debug_case"] = f"run:{job.id}"
+    st.session_state["to_debug"] = True

@@ -42,7 +42,7 @@ def _rgb(colour: str) -> tuple[float, float, float]:
     return red, green, blue
 
 
-@st.dialog("Shaded still", width="large")
+@st.dialog("Shaded still", width="medium")
 def show_still(view: CloudView, camera: dict[str, Any] | None, name: str) -> None:
     """Render and show it, with a download; one sentence says what to install where it cannot."""
     try:
@@ -51,7 +51,7 @@ def show_still(view: CloudView, camera: dict[str, Any] | None, name: str) -> Non
     except CannotRender as error:
         st.info(literal(error))
         return
-    st.image(picture, width=680)
+    st.image(picture, width="stretch")
     st.download_button(
         "Download PNG", picture, file_name=f"{name}.png", mime="image/png", icon=":material/download:"
     )

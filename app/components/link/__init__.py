@@ -10,7 +10,7 @@ _HERE = Path(__file__).parent
 
 _mount = st.components.v2.component(
     "tpc_link",
-    html='<button type="button" class="tpc-link"></button>',
+    html='<div class="tpc-link-place"></div>',
     css=(_HERE / "link.css").read_text(),
     js=(_HERE / "link.js").read_text(),
     isolate_styles=False,
