@@ -80,11 +80,10 @@ def start_more(visitor: str, case: Opened, model: Model, remedy: Remedy) -> None
 
     def work(task: Task) -> Case:
         before = case.case.certificate
-        cells = remedy.cells if remedy.action != "go-on" else ()
         events = go_on(
             before,
             model,
-            cells,
+            remedy.cells,
             until=remedy.until if remedy.action == "more-votes" else None,
             refine=remedy.action == "refine",
             cancelled=task.stop,

@@ -179,7 +179,7 @@ def _progress(visitor: str) -> None:
     job = board().get(visitor, waited) if waited else None
     if job is not None and job.live:
         view = job.view()
-        _bar(f"{view.request.title}: {view.samples:,} votes", view.covered, job.cancel, "job")
+        _bar(f"{literal(view.request.title)}: {view.samples:,} votes", view.covered, job.cancel, "job")
     for task in desk().live(visitor):
         shown = task.view()
         _bar(

@@ -11,6 +11,7 @@ from tpc_core.diagnosis.chances import best_stage
 from tpc_core.diagnosis.findings import Finding, Remedy, count, percent
 from tpc_core.diagnosis.hunt import search_votes
 from tpc_core.diagnosis.radii import forecast_part
+from tpc_core.diagnosis.rest import rest_votes
 from tpc_core.diagnosis.subject import Subject
 from tpc_core.diagnosis.sweep import sweep_votes
 
@@ -88,9 +89,15 @@ def _untested(subject: Subject, facts: CellFacts) -> Finding:
         "untested",
         "The run ended before it cast a vote here.",
         (),
-        (Remedy("go-on", "let the run go on", votes=math.inf, cells=(facts.path,)),),
+        () if subject.tree is None else (_begin(subject, facts),),
         (facts.path,),
     )
+
+
+def _begin(subject: Subject, facts: CellFacts) -> Remedy:
+    note = "Cells, levels and stages were fixed before the first vote, so the guarantee holds."
+    votes = rest_votes(subject, (facts,))
+    return Remedy("go-on", "cast votes in this part only", votes=votes, cells=(facts.path,), note=note)
 
 
 def _passed(subject: Subject, facts: CellFacts) -> Finding:

@@ -6,17 +6,15 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-import numpy as np
-
 from tpc_core.certificate.schema import GridEvidence, TreeEvidence
 from tpc_core.diagnosis.causes import explain_cell
 from tpc_core.diagnosis.cells import CellFacts
 from tpc_core.diagnosis.findings import Cause, Finding, Remedy, count, percent
 from tpc_core.diagnosis.less import can_claim_less
+from tpc_core.diagnosis.rest import rest_votes, untested_share
 from tpc_core.diagnosis.subject import Subject
 from tpc_core.diagnosis.take import certified_size
 
-_CELLS = 500
 _ORDER: tuple[Cause, ...] = ("another-class", "unsure", "too-coarse", "wide-interval")
 _EXPLAINED = 2000
 """Cells that are explained one by one; a larger cover is judged by its worst."""
@@ -182,42 +180,3 @@ def _smaller(subject: Subject) -> list[Finding]:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def untested_share(subject: Subject) -> float:
-    """The part of the region's volume in which no vote was cast."""
-    volumes = {f.path: f.cell.volume for f in subject.leaves if f.cell is not None}
-    return sum(volumes[f.path] for f in subject.untested) / (sum(volumes.values()) or 1.0)
-
-
-def rest_votes(subject: Subject) -> float:
-    """Votes that the open part of a tree is expected to take, if p_A is everywhere as it is nearby."""
-    open_cells = [f for f in subject.leaves if f.state != "passed" and f.n]
-    voted = [f for f in subject.leaves if f.n and f.tested]
-    if subject.tree is None:
-        return 10_000.0 * len(subject.untested)
-    half = subject.tree.region.half_widths
-    places = np.array([f.z for f in voted]).reshape(-1, len(half)) / half
-    prices = subject.prices
-
-    def guess(z: np.ndarray) -> float:
-        if not voted:
-            return 0.99
-        return voted[int(np.argmin(np.sum((places - z / half) ** 2, axis=1)))].guess
-
-    here = sum(
-        min(
-            prices.stay(f.guess, f.cell.reach, f.cell.rank, f.n),
-            prices.split(f.guess, f.cell.reach, f.cell.rank),
-        )
-        for f in open_cells
-        if f.cell is not None
-    )
-    total, centres, reaches = subject.tree.first_cells(_CELLS)
-    low = np.array([f.cell.low for f in subject.untested if f.cell is not None]).reshape(-1, len(half))
-    high = np.array([f.cell.high for f in subject.untested if f.cell is not None]).reshape(-1, len(half))
-    rest = 0.0
-    for z, reach in zip(centres, reaches, strict=True):
-        if np.any(np.all((low <= z) & (z <= high), axis=1)):
-            rest += prices.cell(guess(z), float(reach), 0)
-    return here + rest * total / max(len(centres), 1)
