@@ -146,7 +146,8 @@ def _unfinished(subject: Subject) -> list[Finding]:
     stopped = [r for r in certificate.reasons if r.code in ("budget", "cancelled")]
     if not isinstance(certificate.evidence, TreeEvidence | GridEvidence):
         return [Finding("budget", f"{_capital(r.message)}.") for r in stopped]
-    if not subject.untested or (certificate.claim.largest and certificate.verdict == "certified"):
+    done = certificate.verdict == "certified"
+    if done or not (subject.untested or stopped):
         return []
     share = untested_share(subject)
     votes = rest_votes(subject)
