@@ -29,13 +29,13 @@ needs_model = pytest.mark.skipif(
 )
 
 
-def debug_page() -> None:
+def debug_page(visitor: str = "debug-tester") -> None:
     import streamlit as st
 
     from app.settings import keep_settings
     from app.views.debug import page
 
-    st.session_state["visitor"] = "debug-tester"
+    st.session_state["visitor"] = visitor
     keep_settings()
     page()
 
@@ -91,6 +91,28 @@ class TestPage:
         if len(failing) > 1:
             debug.button(key="debug_after").click().run()
             assert debug.session_state["debug_chosen"][f"file:{certificate.checksum[:16]}"] == failing[1]
+
+
+@needs_model
+def test_one_click_settles_a_cell_that_was_short_of_votes() -> None:
+    from app.debug.cases import cases, keep
+
+    request, certificate = EXAMPLES[2].request(), made(2)
+    first = Subject.of(certificate).failing[0]
+    keep("one-click", "short of votes", certificate, request.model)
+    app = AppTest.from_function(debug_page, default_timeout=60, kwargs={"visitor": "one-click"}).run()
+    app.button(key="debug_do_now_more-votes").click().run()
+    for _ in range(100):
+        if len(cases("one-click")) > 1:
+            break
+        time.sleep(0.1)
+        app.run()
+    assert not app.exception
+    after = next(case for case in cases("one-click").values() if case.title.endswith("continued"))
+    assert Subject.of(after.certificate).cell(first.path).state == "passed"
+    assert after.certificate.samples > certificate.samples
+    app.run()
+    assert app.session_state["debug_case"] == after.id
 
 
 class TestFigures:
