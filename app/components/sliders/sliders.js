@@ -4,7 +4,7 @@
 
 const PANELS = new WeakMap();
 const PATIENCE = 1500; // ms without an answer before the next report goes out all the same
-const REST = 300; // ms without movement until the sliders rest
+const REST = 300; // ms after an answer, without another movement, until the sliders rest
 
 class Panel {
   constructor(root) {
@@ -28,6 +28,12 @@ class Panel {
       const report = this.next;
       this.next = null;
       this.report(report);
+    } else if (this.restless) {
+      clearTimeout(this.rest);
+      this.rest = setTimeout(() => {
+        this.restless = false;
+        this.report({ final: true });
+      }, REST);
     }
   }
 
@@ -36,6 +42,7 @@ class Panel {
     this.epoch = data.epoch;
     this.sent = Math.max(this.sent, data.stamp);
     this.next = null;
+    this.restless = false;
     clearTimeout(this.rest);
     this.rows = [];
     const nodes = [];
@@ -99,9 +106,9 @@ class Panel {
   }
 
   moved() {
-    this.report({ final: false });
     clearTimeout(this.rest);
-    this.rest = setTimeout(() => this.report({ final: true }), REST);
+    this.restless = true;
+    this.report({ final: false });
   }
 
   report(report) {
