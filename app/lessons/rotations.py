@@ -43,7 +43,7 @@ def show() -> None:
         wrong = "" if right_class else "wrong, but "
         says(f"Over all turns: <b>{name}</b>, {wrong}the same at every angle.", right=right_class)
         formula(
-            [r"@after / @n &= @before / @n"],
+            [r"@R:\quad @after / @n &= @before / @n"],
             {
                 "R": Symbol("R", degrees(angle), "attack"),
                 "after": Symbol(r"n_A(Rx)", str(after), "p"),
