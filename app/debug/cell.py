@@ -47,14 +47,21 @@ def navigator(case: Opened, facts: CellFacts | None) -> None:
             on_click=choose,
             args=(case, paths[0 if here is None else min(here + 1, len(paths) - 1)]),
         )
-    if here is not None and facts is not None:
-        what = "the attack" if facts.kind == "attack" else f"{here + 1} of {len(failing)} open, worst first"
-    else:
-        what = (
-            "a cell that passed" if facts is not None and facts.state == "passed" else "a cell without votes"
-        )
-        what = "nothing failed" if not failing and facts is None else what
+    what = _standing(facts, here, len(failing))
     words.markdown(f"<div style='text-align:center'>{what}</div>", unsafe_allow_html=True)
+
+
+def _standing(facts: CellFacts | None, here: int | None, failing: int) -> str:
+    """Where the chosen cell stands among those that failed."""
+    if facts is None:
+        return "no cell"
+    if facts.kind == "attack":
+        return "the attack"
+    if here is not None:
+        return f"{here + 1} of {failing} open, worst first" if failing > 1 else "the one that is open"
+    if not facts.n:
+        return "a part without votes"
+    return "a cell that passed" if facts.kind == "cell" else "it passed"
 
 
 def cloud_panel(case: Opened, facts: CellFacts | None) -> None:

@@ -44,12 +44,8 @@ def certificate_map(case: Opened, facts: CellFacts | None) -> None:
             _draw(group_figure(evidence.stages[-1], subject.prediction.name, theme()), case, "debug_group")
     elif not subject.is_cover:
         _single(case)
-    elif subject.region is None or not tested(case):
-        st.caption(
-            "The run ended before it tested a cell: an attack was found at once."
-            if case.case.certificate.attack is not None
-            else "No cell was tested."
-        )
+    elif subject.region is None or not subject.leaves:
+        st.caption("The run ended before it knew its class.")
     elif subject.region.dim == 1:
         _clicked(case, _draw(curve(subject, facts and facts.path, theme()), case, "debug_map", clicks=True))
     else:

@@ -19,7 +19,8 @@ def chosen_cell(case: Opened) -> str | None:
     if case.subject.failing:
         return case.subject.failing[0].path
     voted = [facts for facts in case.subject.leaves if facts.n]
-    return min(voted, key=_spare).path if voted else None
+    blank = case.subject.untested
+    return min(voted, key=_spare).path if voted else blank[0].path if blank else None
 
 
 def _spare(facts: CellFacts) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tpc_core.certificate.schema import GridEvidence, SingleEvidence, TreeEvidence
+from tpc_core.certificate.schema import GridEvidence, PointEvidence, SingleEvidence, TreeEvidence
 from tpc_core.diagnosis.cells import CellFacts
 from tpc_core.diagnosis.radii import certified_part
 from tpc_core.diagnosis.subject import Subject
@@ -44,7 +44,7 @@ def certified_size(subject: Subject) -> float:
     """
     certificate = subject.certificate
     evidence = certificate.evidence
-    if subject.prediction is None:
+    if subject.prediction is None and not isinstance(evidence, PointEvidence):
         return 0.0
     if isinstance(evidence, SingleEvidence):
         rule = subject.strategy.rule

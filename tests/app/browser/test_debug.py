@@ -69,7 +69,7 @@ def test_a_cell_is_clicked_explained_and_settled_by_more_votes(visit) -> None:
     votes = int(cell(page, "votes"))
     assert sum(drawn) == votes > 0
 
-    page.locator("[class*=st-key-debug_do_now] button").click()
+    page.get_by_role("button", name="more votes here").first.click()
     page.wait_for_selector(f'.tpc-cell[data-cell="{first}"][data-state="passed"]')
 
 
@@ -105,7 +105,8 @@ def test_a_certificate_travels_by_file_and_two_runs_are_compared(visit, tmp_path
     page.get_by_text("the file was changed after it was made").first.wait_for()
     page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(saved)
     page.wait_for_function(
-        "() => document.querySelector('[data-testid=stSelectbox]').innerText.trim().startsWith('Twin-jet')"
+        """() => { const box = document.querySelector('.st-key-debug_case');
+        return /(^|\\n)Twin-jet/.test(box.innerText) || box.querySelector('input').value.startsWith('Twin-jet'); }"""
     )
     page.keyboard.press("Escape")
     page.locator(".st-key-debug_panel").get_by_text("Compare", exact=True).click()
