@@ -25,7 +25,8 @@ def ordered_text_cloud(path: Path, *, part_column: int | None) -> OrderedPoints:
 
 def ordered_y_up(points: NDArray[np.floating], parts: NDArray[np.int64] | None, name: str) -> OrderedPoints:
     """Turn a y-up cloud z-up and put it, with its part ids, into farthest-point order."""
-    with np.errstate(invalid="ignore"):  # widening a signalling NaN warns; every NaN is refused below, in a sentence
+    # Widening a signalling NaN warns; the border check below refuses every NaN in a sentence anyway.
+    with np.errstate(invalid="ignore"):
         raw = Geometry(np.asarray(points, dtype=np.float64)).turned_z_up()
     ordered, source = ordered_points(checked_geometry(raw, name))
     return OrderedPoints(ordered.points, None if parts is None else parts[source])
