@@ -209,7 +209,7 @@ def _state() -> bytes:
     with tempfile.TemporaryDirectory() as place:
         save_state(
             Path(place) / "state.pt",
-            {"epoch": 3, "weights": dict(build("pointnet", classes=2).head.state_dict())},
+            {"epoch": 3, "state_dict": dict(build("pointnet", classes=2).head.state_dict())},
         )
         return (Path(place) / "state.pt").read_bytes()
 
