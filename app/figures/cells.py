@@ -47,7 +47,7 @@ class Scale:
 def scale_of(mode: Mode) -> Scale:
     """The fixed colour scale of a mode."""
     if mode == "margin":
-        return Scale(-0.25, 0.25, DIVERGING, "bound minus needed")
+        return Scale(-0.1, 0.1, DIVERGING, "bound minus needed")
     if mode == "samples":
         ticks = tuple((float(np.log10(n)), f"{n:,}") for n in (64, 256, 1024, 4096, 16384))
         return Scale(np.log10(64), np.log10(16384), SEQUENTIAL, "votes", ticks)

@@ -170,6 +170,9 @@ def _disc(
     layout["margin"] = {"l": 56, "r": 12, "t": 38, "b": 44}
     layout["xaxis"] = axis(theme, axes[0].title, showgrid=False)
     layout["yaxis"] = axis(theme, axes[1].title, showgrid=False)
+    if isinstance(transform.region(tuple(1.0 for _ in transform.radii)), Ball):
+        layout["xaxis"] |= {"constrain": "domain"}
+        layout["yaxis"] |= {"constrain": "domain", "scaleanchor": "x"}  # a ball is round
     if certified is not None:
         region = transform.region(certified)
         layout["shapes"] = [_outline(region, axes[0].factor, axes[1].factor)]
@@ -205,5 +208,6 @@ def group_figure(votes: dict[str, int], target: str, theme: Theme, shown: int = 
     layout = base_layout(theme)
     layout["margin"] = {"l": 8, "r": 16, "t": 12, "b": 40}
     layout["xaxis"] = axis(theme, "share of votes", range=[0, 100], ticksuffix=" %")
-    layout["yaxis"] = axis(theme, autorange="reversed", tickfont={"size": 13, "color": theme.text})
+    rows = max(len(ranked), 4)  # a single class is a bar too, not a wall
+    layout["yaxis"] = axis(theme, range=[rows - 0.5, -0.5], tickfont={"size": 13, "color": theme.text})
     return {"data": [trace], "layout": layout}

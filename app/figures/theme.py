@@ -13,8 +13,13 @@ OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "
 SEQUENTIAL = "Cividis"
 """Perceptually even, and the same to readers with and without colour vision deficiency."""
 
-DIVERGING = [[0.0, "#b35806"], [0.25, "#f1a340"], [0.5, "#f0f0f0"], [0.75, "#74a9cf"], [1.0, "#08519c"]]
-"""Orange falls short, blue is beyond, pale is on the threshold."""
+DIVERGING = [
+    [0.0, "#8c3f04"],
+    [0.5, "#fdc38d"],
+    [0.5, "#c3dcf0"],
+    [1.0, "#08478a"],
+]
+"""Orange falls short, blue is beyond; the step between them is the threshold, however narrow the margin."""
 
 STATES = {
     "waiting": "#b4bcc8",

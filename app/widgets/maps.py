@@ -13,6 +13,7 @@ from app.figures.points import bounds_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
 from app.jobs import JobView
 from app.look import theme
+from app.widgets.objects import part_names
 from tpc_core.certificate.schema import GroupEvidence, PointEvidence, SingleEvidence
 from tpc_core.certify.strategy import choose_strategy, with_sigma
 
@@ -135,7 +136,8 @@ def _group(view: JobView, evidence: GroupEvidence) -> None:
 def _points(view: JobView, evidence: PointEvidence) -> None:
     certified = np.asarray(evidence.certified, dtype=bool)
     predictions = np.asarray(evidence.predictions)
-    names = {number: name.replace("_", " ") for number, name in enumerate(view.request.model.classes)}
+    named = {number: name.replace("_", " ") for number, name in enumerate(view.request.model.classes)}
+    names = named | part_names(view.request.spec)
     left, right = st.columns([3, 2])
     with left:
         st.caption(
@@ -143,7 +145,7 @@ def _points(view: JobView, evidence: PointEvidence) -> None:
             f"{sum(evidence.jointly_certified)} of them all at once."
         )
         cloud = certified_parts_figure(
-            view.request.cloud.points.numpy(), predictions, certified, names, theme(), size=6.0
+            view.request.cloud.points.numpy(), predictions, certified, names, theme(), size=4.5
         )
         _plot(cloud, view, "parts", zoom=True)
     with right:

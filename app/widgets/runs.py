@@ -119,7 +119,7 @@ def _facts(view: JobView) -> None:
     settled = sum(leaf.state in ("passed", "failed") for leaf in leaves)
     facts = [
         ("status", WORDS[view.status]),
-        ("class", view.prediction.name.replace("_", " ") if view.prediction else "…"),
+        ("class", view.prediction.name.replace("_", " ") if view.prediction else "…" if view.live else ""),
         ("cells", f"{settled} of {max(len(leaves), settled)} settled" if leaves else ""),
         ("votes", f"{view.samples:,}"),
         ("votes/s", f"{view.rate:,.0f}" if view.rate else "…"),

@@ -97,6 +97,8 @@ class Chart {
   }
 
   show(data) {
+    // At once, and not when Plotly is there: what is below must not jump.
+    if (this.canvas.style.height !== data.height) this.canvas.style.height = data.height;
     this.pending = { ...data, arrived: performance.now() };
     this.flush();
   }
@@ -129,7 +131,6 @@ class Chart {
 
   async draw(data) {
     const Plotly = await loadPlotly();
-    if (this.canvas.style.height !== data.height) this.canvas.style.height = data.height;
     const layout = { ...data.figure.layout, autosize: true };
     // Another object or layout: the camera of before would look past it.
     if (this.cameraOf !== data.camera_of) {
