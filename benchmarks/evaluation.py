@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import pickle
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -84,7 +84,7 @@ def _driver_limits(folder: Path) -> list[str]:
         for number in range(LINES):
             journal.append(result.row.model_copy(update={"index": number}))
         writing = (time.perf_counter() - start) / LINES
-    size = len(pickle.dumps(tasks[0]))
+    size = len(ForkingPickler.dumps(tasks[0]))
     print(
         f"a task: {1e3 * making:.2f} ms, {size:,} bytes; a journal line: {1e3 * writing:.2f} ms", flush=True
     )
