@@ -18,6 +18,9 @@ Colouring = Literal["displacement", "height", "parts", "critical"]
 LIMIT = 1.15
 """Half the side of the drawn cube: the unit ball with a margin; the axes never jump within it."""
 
+GHOST_POINTS = 256
+"""Points of a ghost: enough to see where the object was, and each one costs time at every frame."""
+
 CAMERA = {
     "eye": {"x": 1.0, "y": -1.15, "z": 0.6},
     "up": {"x": 0, "y": 0, "z": 1},
@@ -125,11 +128,12 @@ def _ghost(view: CloudView, theme: Theme, size: float, scene: str, *, strong: bo
         trace = _mesh(view.original_mesh, scene)
         trace |= {"color": theme.ghost, "opacity": 1.0 if strong else 0.18, "hoverinfo": "skip"}
         return [trace]
-    drawn = size if strong else max(1.5, 0.6 * size)
+    # The first points, in farthest-point order, are spread over the whole object.
+    points = view.original if strong else view.original[:GHOST_POINTS]
     marker = {
-        **_dots(len(view.original), drawn),
+        **_dots(len(points), size if strong else max(2.0, 0.8 * size)),
         "color": theme.ghost,
-        "opacity": 0.9 if strong else 0.35,
+        "opacity": 0.9 if strong else 0.45,
     }
     return [
         {
@@ -140,7 +144,7 @@ def _ghost(view: CloudView, theme: Theme, size: float, scene: str, *, strong: bo
             "showlegend": False,
             "marker": marker,
             "hoverinfo": "skip",
-            **xyz(view.original),
+            **xyz(points),
         }
     ]
 
@@ -182,7 +186,7 @@ def _scale(points: Points, displacement: Points, theme: Theme, colouring: Colour
 
 def _dots(count: int, size: float) -> Figure:
     """Discs, or squares where there are many small ones: a disc is a mesh of dozens of triangles, a square of two."""
-    many = count > 256 and size < 5
+    many = count > 64 and size < 5
     return {"symbol": "square", "size": 0.9 * size} if many else {"symbol": "circle", "size": size}
 
 

@@ -141,7 +141,7 @@ class TestCloud:
             points = np.zeros((count, 3))
             return cloud_figure(CloudView(points, points), LIGHT, size=size)["data"][-1]["marker"]["symbol"]
 
-        assert symbol(1024, 2.5) == "square"
+        assert symbol(1024, 2.5) == symbol(256, 2.5) == "square"
         assert symbol(64, 2.5) == symbol(1024, 8.0) == "circle"
 
 
