@@ -24,7 +24,7 @@ GHOST_POINTS = 256
 CAMERA = {
     "eye": {"x": 1.0, "y": -1.15, "z": 0.6},
     "up": {"x": 0, "y": 0, "z": 1},
-    "center": {"x": 0, "y": 0, "z": -0.03},
+    "center": {"x": 0, "y": 0, "z": -0.1},
     "projection": {"type": "perspective"},
 }
 
