@@ -25,7 +25,13 @@ import tpc_core.certify  # noqa: F401  (the package's attribute of that name is 
 from tpc_core.certify.run import Run
 from tpc_core.cloud import Cloud
 from tpc_core.covers import CoverTree, PriceList
-from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, Smoothing
+from tpc_core.smoothing import (
+    CoordinateSmoothing,
+    GroupSmoothing,
+    ParameterSmoothing,
+    RotationDiffusion,
+    Smoothing,
+)
 from tpc_core.transforms import parse_transform
 from tpc_core.votes import Ballot
 
@@ -162,6 +168,29 @@ class Sectors(Toy):
     def probabilities(self, points: Tensor, smoothing: Smoothing) -> np.ndarray:
         assert isinstance(smoothing, GroupSmoothing)
         return np.asarray(self.shares)
+
+
+@dataclass(frozen=True)
+class Hemisphere(Toy):
+    """Inside iff the first point lies above the plane across `normal`, under rotation diffusion.
+
+    A fixed point of the sphere that is turned by Brownian motion on SO(3) makes one on the sphere, whose heat kernel
+    is a series of Legendre polynomials; over half the sphere it can be summed.
+    """
+
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+
+    def logits(self, clouds: Tensor) -> Tensor:
+        return _two_sided(clouds[:, 0].double() @ torch.tensor(self.normal, dtype=torch.float64) > 0)
+
+    def probabilities(self, points: Tensor, smoothing: Smoothing) -> np.ndarray:
+        assert isinstance(smoothing, RotationDiffusion)
+        first, normal = points[0].double().numpy(), np.asarray(self.normal)
+        cosine = float(first @ normal / np.linalg.norm(first) / np.linalg.norm(normal))
+        degree = np.arange(1, 200)
+        half = (special.eval_legendre(degree - 1, 0.0) - special.eval_legendre(degree + 1, 0.0)) / 2
+        decay = np.exp(-degree * (degree + 1) * smoothing.sigma**2 / 2)
+        return _pair(0.5 + float((decay * half * special.eval_legendre(degree, cosine)).sum()))
 
 
 @dataclass(frozen=True)

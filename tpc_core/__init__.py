@@ -16,7 +16,13 @@ from tpc_core.cloud import Cloud, normalise
 from tpc_core.data import gallery, load_object, load_shape, open_dataset
 from tpc_core.errors import TpcError
 from tpc_core.models import Model, list_models, load_model
-from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, Smoothing
+from tpc_core.smoothing import (
+    CoordinateSmoothing,
+    GroupSmoothing,
+    ParameterSmoothing,
+    RotationDiffusion,
+    Smoothing,
+)
 from tpc_core.transforms import Transform, all_transforms, parse_transform
 from tpc_core.version import VERSION as __version__
 
@@ -29,6 +35,7 @@ __all__ = [
     "Model",
     "Options",
     "ParameterSmoothing",
+    "RotationDiffusion",
     "Smoothing",
     "TpcError",
     "Transform",

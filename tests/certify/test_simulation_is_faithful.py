@@ -13,6 +13,7 @@ from tests.classifiers import (
     BallAround,
     DrawnVotes,
     Gap,
+    Hemisphere,
     PointSectors,
     Sectors,
     Toy,
@@ -22,7 +23,7 @@ from tests.classifiers import (
     small_cloud,
 )
 from tpc_core.cloud import Cloud
-from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing
+from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, RotationDiffusion
 from tpc_core.transforms import Rotation, parse_transform
 from tpc_core.votes import Voter
 
@@ -51,6 +52,7 @@ CASES: dict[str, tuple[Toy, Cloud, str, list[float]]] = {
     ),
     "circle": (Sectors(GroupSmoothing("z-rotation"), ("a", "b", "c"), shares=(0.5, 0.3, 0.2)), SMALL, "z-rotation", [1.0]),  # noqa: E501
     "sphere": (Sectors(GroupSmoothing("so3"), ("a", "b", "c"), shares=(0.5, 0.3, 0.2)), SMALL, "general-rotation", [1, 2, 0]),  # noqa: E501
+    "hemisphere": (Hemisphere(RotationDiffusion(0.4), normal=(0.5, 0.3, -0.8)), SMALL, "general-rotation", [0.2, 0.5, 0]),  # noqa: E501
     "parts": (
         PointSectors(ParameterSmoothing(Rotation("z"), (0.2,)), thresholds=(0.1, 0.2, -0.1)),
         Cloud(torch.tensor([[0.8, 0, 0.3], [0.5, 0.1, 0.2], [0.6, -0.1, 0.0]])),

@@ -18,6 +18,7 @@ import torch
 from tests.classifiers import (
     BallAround,
     Gap,
+    Hemisphere,
     PointSectors,
     Sectors,
     Toy,
@@ -33,10 +34,10 @@ from tpc_core.certificate import Certificate
 from tpc_core.certificate.schema import PointEvidence
 from tpc_core.certify import Budget, Options, certify
 from tpc_core.cloud import Cloud
-from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing
+from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, RotationDiffusion
 from tpc_core.statistics import StagedMonitor
 from tpc_core.statistics.linear_shift import required_p_a
-from tpc_core.transforms import Rotation
+from tpc_core.transforms import Rotation, parse_transform
 
 ALPHA = 0.1
 RUNS = 2_000
@@ -130,6 +131,26 @@ def _ball() -> FalseClaim:
     return FalseClaim(replace(model, size=size), SMALL, "z-taper", 0.3)
 
 
+def _diffusion(transform: str, radius: float, z: list[float]) -> FalseClaim:
+    """A first point that the attack z, the farthest turn of the region, takes below the plane by a hair."""
+    family = parse_transform(transform)
+    matrix = family.apply(torch.eye(3, dtype=torch.float64), torch.tensor(z, dtype=torch.float64)).numpy().T
+    angle = family.turning_angle(family.parse_radius(radius))
+    assert angle is not None
+    axis = np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
+    first = np.cross(axis, [0.3, -0.5, 0.8])
+    first = 0.6 * first / np.linalg.norm(first)
+    # Below the plane after the turn: <normal, R first> < 0 < <normal, first>.
+    tilt = angle * (1 - 1e-6)
+    behind = np.cross(axis / np.linalg.norm(axis), first)
+    normal = tuple((math.sin(tilt) * first - math.cos(tilt) * behind).tolist())
+    points = SMALL.points.clone()
+    points[0] = torch.from_numpy(first)
+    return FalseClaim(
+        Hemisphere(RotationDiffusion(math.radians(25)), normal=normal), Cloud(points), transform, radius
+    )
+
+
 FEW = Budget(samples=8_000)
 TURN = (0.05, 0.03, 0.06)
 FALSE_CLAIMS: dict[str, Callable[[], FalseClaim]] = {
@@ -139,6 +160,8 @@ FALSE_CLAIMS: dict[str, Callable[[], FalseClaim]] = {
     "parameter twist and rotation": lambda: _parameter(
         "z-twist+z-rotation", [20, 10], "twist=15,rotation=8", [math.radians(15), math.radians(-8)]
     ),
+    "diffusion general rotation": lambda: _diffusion("general-rotation", 20, [0.0, math.radians(20), 0.0]),
+    "diffusion zyx rotation": lambda: _diffusion("zyx-rotation", 10, [math.radians(t) for t in (10, -10, 10)]),
     "linear": _linear,
     "l2": lambda: _norm("l2", 0.25),
     "linf": lambda: _norm("linf", 0.05),

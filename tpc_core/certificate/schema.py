@@ -68,10 +68,10 @@ class Reading(Record):
 
 
 class SingleEvidence(Record):
-    """One probability decides: additive transforms, l2, l-infinity and linear maps."""
+    """One probability decides: additive transforms, rotations, l2, l-infinity and linear maps."""
 
     kind: Literal["single"] = "single"
-    rule: Literal["parameter", "l2", "linear"]
+    rule: Literal["parameter", "l2", "linear", "diffusion"]
     readings: list[Reading]
     lower_bound: Probability
     needed: Probability
@@ -134,7 +134,7 @@ class PointEvidence(Record):
     """Part segmentation: one prediction and one count for every point."""
 
     kind: Literal["points"] = "points"
-    rule: Literal["parameter", "l2", "linear", "group"]
+    rule: Literal["parameter", "l2", "linear", "diffusion", "group"]
     predictions: list[int] = Field(max_length=1_000_000)
     selection: Count
     """Votes that chose the predictions; they are used for nothing else."""

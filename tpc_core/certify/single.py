@@ -1,4 +1,4 @@
-"""Certificates that rest on one probability: additive transforms, l2, l-infinity and linear maps."""
+"""Certificates that rest on one probability: additive transforms, rotations, l2, l-infinity and linear maps."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from tpc_core.certificate.schema import Prediction, Reason, SingleEvidence
 from tpc_core.certify.events import Event, VotesCounted
 from tpc_core.certify.ledger import stage_ledger
 from tpc_core.certify.run import Outcome, Run, Tally, cast_stage
+from tpc_core.smoothing import RotationDiffusion
 from tpc_core.statistics import samples_to_reach, upper_bound
 from tpc_core.statistics.linear_shift import linear_radius, required_p_a
+from tpc_core.transforms import Transform
 
 ROUND_DOWN = 1 - 1e-9
 
@@ -24,7 +26,7 @@ ROUND_DOWN = 1 - 1e-9
 class Rule(ABC):
     """How a lower bound of p_A becomes a radius, and a radius a bound that is needed."""
 
-    name: Literal["parameter", "l2", "linear"]
+    name: Literal["parameter", "l2", "linear", "diffusion"]
 
     @abstractmethod
     def needed(self, radii: tuple[float, ...]) -> float:
@@ -86,6 +88,34 @@ class LinearRule(Rule):
 
     def largest(self, p_a: float, radii: tuple[float, ...]) -> tuple[float, ...]:
         return (linear_radius(p_a, self.sigma),)
+
+
+@dataclass(frozen=True)
+class DiffusionRule(Rule):
+    """omega < sigma_eff Phi^-1(p_A), sigma_eff^2 = 2 (exp(sigma^2/2) - 1): every rotation by an angle below omega.
+
+    q(y | Rx), as a function of R, is the heat flow of an indicator on SO(3), whose Ricci curvature is 1/2 where
+    distances are angles. There Phi^-1(q) is Lipschitz with constant 1 / sigma_eff (Bakry and Ledoux 1996).
+    """
+
+    smoothing: RotationDiffusion
+    transform: Transform
+    name = "diffusion"
+
+    def needed(self, radii: tuple[float, ...]) -> float:
+        angle = self.transform.turning_angle(radii)
+        assert angle is not None
+        reach = float(special.ndtr(angle / self.smoothing.effective_sigma * (1 + 1e-12)))
+        # What is drawn may miss the heat kernel by the sampling error, at the cloud and at the attacked one.
+        return min(reach + 2 * self.smoothing.sampling_error + 1e-15, 1.0)
+
+    def largest(self, p_a: float, radii: tuple[float, ...]) -> tuple[float, ...]:
+        end = self.transform.radii[0]
+        low, high = 0.0, end.to_internal(end.largest_radius)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if p_a > self.needed((middle,)) else (low, middle)
+        return (low * ROUND_DOWN,)
 
 
 def certify_single(run: Run, prediction: Prediction, rule: Rule) -> Generator[Event, None, Outcome]:

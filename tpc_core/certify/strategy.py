@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tpc_core.certify.single import L2Rule, LinearRule, ParameterRule, Rule
+from tpc_core.certify.single import DiffusionRule, L2Rule, LinearRule, ParameterRule, Rule
 from tpc_core.cloud import Cloud
 from tpc_core.covers.tree import FLOAT32_SLACK
 from tpc_core.errors import InvalidValue, UnsupportedRequest
-from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, Smoothing
+from tpc_core.smoothing import (
+    CoordinateSmoothing,
+    GroupSmoothing,
+    ParameterSmoothing,
+    RotationDiffusion,
+    Smoothing,
+)
 from tpc_core.transforms import Composition, CoordinateNoise, Linear, Transform
 
 
@@ -25,6 +32,11 @@ def choose_strategy(transform: Transform, smoothing: Smoothing, cloud: Cloud) ->
     """The certificate that applies, or an UnsupportedRequest that names smoothings that would do."""
     if isinstance(smoothing, GroupSmoothing) and smoothing.contains(transform):
         return Strategy("group")
+    if (
+        isinstance(smoothing, RotationDiffusion)
+        and transform.turning_angle((0.0,) * len(transform.radii)) is not None
+    ):
+        return Strategy("single", DiffusionRule(smoothing, transform))
     if isinstance(smoothing, CoordinateSmoothing):
         if isinstance(transform, CoordinateNoise):
             stretch = transform.l2_radius(1.0, len(cloud))
@@ -68,6 +80,10 @@ def with_sigma(smoothing: Smoothing, sigma: tuple[float, ...] | None) -> Smoothi
         if len(sigma) != 1:
             raise InvalidValue(f"coordinate smoothing takes one sigma, not {len(sigma)}")
         return CoordinateSmoothing(sigma[0])
+    if isinstance(smoothing, RotationDiffusion):
+        if len(sigma) != 1:
+            raise InvalidValue(f"rotation diffusion takes one sigma, not {len(sigma)}")
+        return RotationDiffusion(math.radians(sigma[0]))
     if isinstance(smoothing, ParameterSmoothing):
         radii = smoothing.transform.radii
         if len(sigma) != len(radii):

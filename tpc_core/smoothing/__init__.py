@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from tpc_core.errors import InvalidValue, unknown_name
 from tpc_core.smoothing.base import Smoothing
 from tpc_core.smoothing.coordinate import CoordinateSmoothing
+from tpc_core.smoothing.diffusion import RotationDiffusion
 from tpc_core.smoothing.group import GROUPS, GroupSmoothing
 from tpc_core.smoothing.noise import Noise, NoiseStream, NumpyNoise, TorchNoise
 from tpc_core.smoothing.parameter import ParameterSmoothing
@@ -21,6 +23,7 @@ def smoothing_from_json(description: Mapping[str, Any]) -> Smoothing:
     fields = {
         "parameter": {"kind", "transform", "sigma"},
         "coordinate": {"kind", "sigma"},
+        "diffusion": {"kind", "sigma"},
         "group": {"kind", "group"},
     }
     if kind not in fields:
@@ -33,6 +36,8 @@ def smoothing_from_json(description: Mapping[str, Any]) -> Smoothing:
         return GroupSmoothing(str(description["group"]))
     if kind == "coordinate":
         return CoordinateSmoothing(_number(description["sigma"]))
+    if kind == "diffusion":
+        return RotationDiffusion(math.radians(_number(description["sigma"])))
     transform = parse_transform(str(description["transform"]))
     if not isinstance(description["sigma"], list | tuple):
         raise InvalidValue(f"sigma is a list of numbers, not {description['sigma']!r}")
@@ -58,6 +63,7 @@ __all__ = [
     "NumpyNoise",
     "ParameterSmoothing",
     "PhiloxNoise",
+    "RotationDiffusion",
     "Smoothing",
     "TorchNoise",
     "smoothing_from_json",

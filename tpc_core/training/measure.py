@@ -10,7 +10,13 @@ from scipy.special import ndtr
 from scipy.stats import beta
 from torch import Tensor
 
-from tpc_core.smoothing import CoordinateSmoothing, ParameterSmoothing, Smoothing, TorchNoise
+from tpc_core.smoothing import (
+    CoordinateSmoothing,
+    ParameterSmoothing,
+    RotationDiffusion,
+    Smoothing,
+    TorchNoise,
+)
 from tpc_core.training.clouds import Clouds
 from tpc_core.transforms import Linear
 
@@ -58,6 +64,11 @@ def certified_rows(smoothing: Smoothing) -> dict[str, float]:
     """For the paper's radii that this smoothing serves directly: the p_A that each needs."""
     if isinstance(smoothing, CoordinateSmoothing):
         return {f"l2 {radius}": float(ndtr(radius / smoothing.sigma)) for radius in (0.05, 0.1)}
+    if isinstance(smoothing, RotationDiffusion):
+        return {
+            f"rotation {degrees}": float(ndtr(math.radians(degrees) / smoothing.effective_sigma))
+            for degrees in (5, 10, 15)
+        }
     # Linear maps do not add up, so their radius is not a plain multiple of sigma; p_A itself has to do.
     if not isinstance(smoothing, ParameterSmoothing) or isinstance(smoothing.transform, Linear):
         return {}

@@ -128,6 +128,10 @@ class Transform(ABC):
         """The displacement bound of this transform on one cloud (N, 3); needed by covers only."""
         raise UnsupportedRequest(f"no displacement bound is known for {self.name}, so no cover can be built")
 
+    def turning_angle(self, radii: Sequence[float]) -> float | None:
+        """The largest angle by which an attack of these radii turns the cloud; None if it is not a rotation."""
+        return None
+
     def inverse(self, z: Tensor) -> Tensor:
         """The parameter that undoes z."""
         if self.category is Category.ADDITIVE:

@@ -89,6 +89,9 @@ class GeneralRotation(Transform):
     def region(self, radii: Sequence[float]) -> Ball:
         return Ball(min(radii[0], math.pi), 3)
 
+    def turning_angle(self, radii: Sequence[float]) -> float:
+        return min(radii[0], math.pi)
+
     def reach(self, points: Array) -> RotationVectorReach:
         return RotationVectorReach(turning_norm(points))
 

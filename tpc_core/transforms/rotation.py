@@ -39,6 +39,9 @@ class Rotation(Transform):
     def region(self, radii: Sequence[float]) -> Box:
         return Box((min(radii[0], math.pi),))
 
+    def turning_angle(self, radii: Sequence[float]) -> float:
+        return min(radii[0], math.pi)
+
     def reach(self, points: Array) -> CylinderReach:
         return CylinderReach.of(points, self.axis, rotation=0)
 

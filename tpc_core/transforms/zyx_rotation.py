@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,6 +62,12 @@ class ZYXRotation(Transform):
 
     def region(self, radii: Sequence[float]) -> Box:
         return Box((radii[0],) * 3)
+
+    def turning_angle(self, radii: Sequence[float]) -> float:
+        """That of the corner with beta of the other sign than alpha gamma: the trace of the matrix is least there."""
+        cos, sin = math.cos(radii[0]), math.sin(radii[0])
+        half_trace = (3 * cos**2 - sin**3 - 1) / 2
+        return min(math.acos(max(half_trace, -1.0)) * (1 + 1e-12), math.pi)
 
     def reach(self, points: Array) -> ZYXReach:
         return ZYXReach(turning_norm(points))
