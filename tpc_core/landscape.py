@@ -15,7 +15,10 @@ from tpc_core.transforms import CoordinateNoise, Linear, Transform
 from tpc_core.votes import BLOCK, Voter
 
 PLACES = {1: 41, 2: 13}
-"""Places along each axis of the grid, by the number of parameters."""
+"""Places along each axis of the map, by the number of its axes."""
+
+MOST_PARAMETERS = 3
+"""Of three parameters the map is a slice: the first two, with the third at zero."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +30,19 @@ class Landscape:
     winners: list[str]
 
     @property
-    def dim(self) -> int:
-        """The number of parameters."""
-        return int(self.grid.shape[1])
+    def axes(self) -> int:
+        """The number of parameters that vary over the map: at most two."""
+        return min(int(self.grid.shape[1]), 2)
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether a parameter was left at zero."""
+        return int(self.grid.shape[1]) > self.axes
 
 
 def can_be_surveyed(transform: Transform) -> bool:
     """Whether the parameters of a transform fit on a page."""
-    return not isinstance(transform, CoordinateNoise | Linear) and transform.dim in PLACES
+    return not isinstance(transform, CoordinateNoise | Linear) and transform.dim <= MOST_PARAMETERS
 
 
 def span(transform: Transform, radii: Sequence[float]) -> NDArray[np.float64]:
@@ -54,8 +62,10 @@ def survey(
     go_on: Callable[[], bool],
 ) -> Iterator[Landscape]:
     """Vote at one place after another, nearest to the identity first, and report every few."""
-    sides = [np.linspace(-half, half, PLACES[len(half_widths)]) for half in half_widths]
-    grid = np.stack([side.ravel() for side in np.meshgrid(*sides, indexing="xy")], axis=1)
+    axes = min(len(half_widths), 2)
+    sides = [np.linspace(-half, half, PLACES[axes]) for half in half_widths[:axes]]
+    shown = np.stack([side.ravel() for side in np.meshgrid(*sides, indexing="xy")], axis=1)
+    grid = np.pad(shown, [(0, 0), (0, len(half_widths) - axes)])
     share = np.full(len(grid), np.nan)
     winners = [""] * len(grid)
     order = np.argsort(np.linalg.norm(grid / half_widths, axis=1))

@@ -79,7 +79,7 @@ def landscape_figure(
     landscape: Landscape, transform: Transform, certified: Sequence[float] | None, target: str, theme: Theme
 ) -> Figure:
     """The certified interval or ball over the empirical share of votes around it (`certified`: internal radii)."""
-    if landscape.dim == 1:
+    if landscape.axes == 1:
         return _interval(landscape, transform, certified, target, theme)
     return _disc(landscape, transform, certified, target, theme)
 

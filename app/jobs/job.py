@@ -171,12 +171,12 @@ class Job:
                 self._survey(certificate)
 
     def _map_wanted(self, certificate: Certificate) -> bool:
-        """Whether there is a map to draw: a certificate of one probability, in one or two parameters."""
+        """Whether there is a map to draw: a certificate of one probability, in few parameters."""
         single = isinstance(certificate.evidence, SingleEvidence) and certificate.prediction is not None
         return single and can_be_surveyed(self.request.transform)
 
     def _survey(self, certificate: Certificate) -> None:
-        """After the verdict of an additive transform: an empirical map, somewhat wider than what was certified."""
+        """After the verdict from one probability: an empirical map, somewhat wider than what was certified."""
         request = self.request
         found = certificate.claim.radius
         half = span(request.transform, [p.to_internal(found[p.name]) for p in request.transform.radii])

@@ -7,7 +7,14 @@ import streamlit as st
 from app import cache, links
 from app.links import Piece, as_number, written
 from app.widgets.objects import OBJECT
-from tpc_core import CoordinateSmoothing, ParameterSmoothing, Smoothing, Transform, parse_transform
+from tpc_core import (
+    CoordinateSmoothing,
+    ParameterSmoothing,
+    RotationDiffusion,
+    Smoothing,
+    Transform,
+    parse_transform,
+)
 
 BUDGETS = {"no limit": None, "1,000": 1_000, "10,000": 10_000, "100,000": 100_000, "1,000,000": 1_000_000}
 CONFIDENCES = {"95 %": 0.05, "99 %": 0.01, "99.9 %": 0.001, "99.99 %": 0.0001}
@@ -36,6 +43,8 @@ def own_sigmas(smoothing: Smoothing) -> dict[str, float]:
     """The sigmas that a model was trained for, each with the words on its field; none for a group."""
     if isinstance(smoothing, CoordinateSmoothing):
         return {"sigma": smoothing.sigma}
+    if isinstance(smoothing, RotationDiffusion):
+        return {"sigma (°)": float(smoothing.to_json()["sigma"])}
     if isinstance(smoothing, ParameterSmoothing):
         radii = smoothing.transform.radii
         names = [f"sigma of {p.name}" + (" (°)" if p.unit == "deg" else "") for p in radii]

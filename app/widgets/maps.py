@@ -115,9 +115,8 @@ def _single(view: JobView, evidence: SingleEvidence | None) -> None:
     name = certificate.prediction.name
     left, right = st.columns([3, 2])
     with left:
-        st.caption(
-            "The certified region over an empirical map of the votes (32 at each place; a picture, not a proof)."
-        )
+        place = "a slice through the identity" if view.landscape.is_slice else "a picture, not a proof"
+        st.caption(f"The certified region over an empirical map of the votes (32 at each place; {place}).")
         _plot(landscape_figure(view.landscape, transform, certified, name, theme()), view, "landscape")
     with right:
         st.caption("The bound as votes came in.")
