@@ -131,7 +131,8 @@ class Chart {
 
   async draw(data) {
     const Plotly = await loadPlotly();
-    const layout = { ...data.figure.layout, autosize: true };
+    // A copy of its own, since Plotly writes into what it is given: `nudge` compares figures as they came.
+    const layout = { ...structuredClone(data.figure.layout), autosize: true };
     // Another object or layout: the camera of before would look past it.
     if (this.cameraOf !== data.camera_of) {
       this.cameras = {};
