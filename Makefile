@@ -47,7 +47,9 @@ lint: .venv/.dev
 test test-browser bench: export STREAMLIT_SERVER_HEADLESS = true
 
 test: .venv/.dev lint
+	$(BIN)/python -m app.system --browser --install
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not browser" -n $(WORKERS) --dist worksteal --cov
+	$(BIN)/python -m pytest -m browser
 
 test-browser: .venv/.dev
 	$(BIN)/python -m app.system --browser --install

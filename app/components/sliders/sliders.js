@@ -19,6 +19,7 @@ class Panel {
     if (this.shape !== data.shape || this.epoch !== data.epoch) this.build(data);
     if (data.frame) document.dispatchEvent(new CustomEvent("tpc-frame", { detail: data.frame }));
     if (data.stamp >= this.sent) this.answered();
+    if (!this.waiting && !this.restless) this.root.dataset.state = "resting";
   }
 
   answered() {
@@ -108,6 +109,7 @@ class Panel {
   moved() {
     clearTimeout(this.rest);
     this.restless = true;
+    this.root.dataset.state = "moving";
     this.report({ final: false });
   }
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.serve import CHROMIUM_FLAGS, serve
+from app.serve import CHROMIUM_FLAGS, served
 from app.system import BROWSERS, install_command, missing_browser
 
 CHROMIUM = next((path for path in map(shutil.which, BROWSERS) if path), None)
@@ -19,12 +20,25 @@ PATIENCE = 180_000
 READY = {"explore": ".tpc-plot[data-drawn]", "certify": "[data-testid=stBaseButton-primary]"}
 """What is on a page once it can be used."""
 
+FAILED = pytest.StashKey[bool]()
+"""Whether the body of a test failed."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report: Any = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
+
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """The address of a server of our own."""
-    with serve() as address:
-        yield address
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of our own; what it complains of is shown when the tests are over."""
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with served({"OMP_NUM_THREADS": "1"}, log) as mine:
+        yield mine.address
+    print(log.read_text()[-4000:])
 
 
 @pytest.fixture(scope="session")
@@ -43,13 +57,18 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visit(chromium: Any, server: str) -> Iterator[Callable[..., Any]]:
-    """Open a page as a new visitor; any error that a page shows fails the test."""
+def visit(
+    chromium: Any, server: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Callable[..., Any]]:
+    """Open a page as a new visitor; an error on a page, or a request to anywhere else, fails the test."""
     contexts: list[Any] = []
+    elsewhere: list[str] = []
+    own = (server, "data:", "blob:", "ws")
 
     def open_page(path: str = "", width: int = 1280, height: int = 720) -> Any:
         context = chromium.new_context(viewport={"width": width, "height": height})
         context.set_default_timeout(PATIENCE)
+        context.on("request", lambda r: None if r.url.startswith(own) else elsewhere.append(r.url))
         contexts.append(context)
         page = context.new_page()
         page.goto(f"{server}/{path}")
@@ -58,7 +77,14 @@ def visit(chromium: Any, server: str) -> Iterator[Callable[..., Any]]:
         return page
 
     yield open_page
+    pages = [page for context in contexts for page in context.pages]
+    if request.node.stash.get(FAILED, False):
+        for number, page in enumerate(pages):
+            picture = tmp_path / f"page-{number}.png"
+            page.screenshot(path=picture)
+            print(f"the page as it was: {page.url} {picture}")
+    errors = [page.url for page in pages if page.locator("[data-testid=stException]").count()]
     for context in contexts:
-        for page in context.pages:
-            assert page.locator("[data-testid=stException]").count() == 0
         context.close()
+    assert errors == []
+    assert elsewhere == []
