@@ -26,7 +26,7 @@ from tpc_core.diagnosis import (
     explain_cell,
     stages_ahead,
 )
-from tpc_core.diagnosis.findings import Remedy
+from tpc_core.diagnosis.findings import Remedy, probability
 from tpc_core.errors import InvalidCertificate, UnsupportedRequest
 
 NARROW = broken_at(SMALL, "z-taper", [0.9], 0.1)
@@ -82,6 +82,42 @@ def test_a_radius_of_too_many_sigmas_is_told_from_a_model_that_is_unsure() -> No
     finding = diagnose(Subject.of(certify(model, SMALL, "l2", 0.3, Options()))).main
     assert finding.cause == "sigma-too-small"
     assert finding.remedies[0].action == "sweep"
+
+
+def test_a_coarse_grid_is_told_from_a_model_that_is_unsure() -> None:
+    """The paper's grid cannot be continued: a new run is offered, at its price."""
+    model = broken_at(SMALL, "z-taper", [0.9], 0.1)
+    found = certify(model, SMALL, "z-taper", 0.7, Options(protocol="paper", resolution=2, complete=True))
+    finding = diagnose(Subject.of(found)).main
+    assert finding.cause == "too-coarse"
+    assert finding.remedies[0].protocol == "adaptive"
+    assert 0 < finding.remedies[0].votes < math.inf
+    resolution = int(finding.remedies[1].sentence.rpartition("M = ")[2])
+    finer = certify(model, SMALL, "z-taper", 0.7, Options(protocol="paper", resolution=resolution))
+    assert finer.verdict == "certified"
+
+
+def test_points_without_a_bound_are_spoken_of_as_points() -> None:
+    diagnosis = diagnose(Subject.of(genuine("points")))
+    assert diagnosis.verdict == "undecided"
+    assert {finding.cause for finding in diagnosis.findings} <= {"unsure", "wide-interval"}
+    for finding in diagnosis.findings:
+        assert "cell" not in finding.title + finding.sentence
+
+
+def test_a_refuted_claim_is_not_offered_more_votes() -> None:
+    subject = Subject.of(genuine("tree refuted"))
+    actions = {remedy.action for remedy in diagnose(subject).remedies}
+    for facts in subject.failing:
+        actions |= {remedy.action for remedy in explain_cell(subject, facts).remedies}
+    assert actions.isdisjoint({"more-votes", "refine", "go-on", "new-run"})
+
+
+def test_probabilities_near_one_are_told_from_one() -> None:
+    assert probability(0.9146) == "0.9146"
+    assert probability(1.0) == "1.0000"
+    for tail in (1e-4, 3e-6, 9.9e-10):
+        assert 0.9 < (1 - float(probability(1 - tail))) / tail < 1.1
 
 
 def test_a_model_that_is_wrong_from_the_start_is_called_so() -> None:

@@ -69,11 +69,13 @@ def attack(
     seed: int = 0,
     device: str = "auto",
     cancelled: Callable[[], bool] = lambda: False,
+    progress: Callable[[int], None] = lambda evaluations: None,
 ) -> AttackReport:
     """Search the region for a parameter at which the prediction changes.
 
     Against the smoothed classifier the result is proven on fresh votes, with error at most alpha; against the
-    base classifier one evaluation is the proof.
+    base classifier one evaluation is the proof. `progress` hears of the evaluations so far as often as
+    `cancelled` is asked.
     """
     if model.task != "classification":
         raise UnsupportedRequest(
@@ -101,9 +103,14 @@ def attack(
     victim, prediction = _victim(run, model, against, seed)
     space = attack_space(transform, run.radii, len(cloud))
     rng = np.random.default_rng(seed)
+
+    def watched() -> bool:
+        progress(_cost(run, victim))
+        return cancelled()
+
     closest: Candidate | None = None
     for search in searches:
-        candidates = search(victim, space, tries, rng, cancelled)
+        candidates = search(victim, space, tries, rng, watched)
         for candidate in candidates[:_CONFIRMED]:
             closest = candidate if closest is None or candidate.margin < closest.margin else closest
             if candidate.margin < 0:

@@ -17,8 +17,6 @@ from tpc_core.errors import unknown_name
 Array = NDArray[np.float64]
 Cancelled = Callable[[], bool]
 
-_STEP = 64
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -104,10 +102,10 @@ def _onto_boundary(space: Space, z: Array) -> Array:
 
 def _ranked(victim: Victim, points: Array, method: str, cancelled: Cancelled) -> list[Candidate]:
     found: list[Candidate] = []
-    for start in range(0, len(points), _STEP):
+    for start in range(0, len(points), victim.at_once):
         if cancelled():
             break
-        piece = points[start : start + _STEP]
+        piece = points[start : start + victim.at_once]
         found += [Candidate(z, float(m), method) for z, m in zip(piece, victim.margins(piece), strict=True)]
     return sorted(found, key=lambda candidate: candidate.margin)
 

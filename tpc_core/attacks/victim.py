@@ -23,6 +23,8 @@ class Victim(ABC):
     """A classifier under attack. Margins below zero mean that the class has changed."""
 
     evaluations: int = 0
+    at_once: int = 64
+    """Parameters between two looks at the cancel signal."""
 
     @abstractmethod
     def margins(self, z: Array) -> Array:
@@ -79,6 +81,7 @@ class SmoothedVictim(Victim):
     seed: int
     votes: int = 32
     evaluations: int = 0
+    at_once: int = 4
 
     @torch.inference_mode()
     def margins(self, z: Array) -> Array:

@@ -71,7 +71,7 @@ def explain(
     if more and base is not None:
         certificate = _continue(certificate, base, samples, silent=as_json)
         subject = Subject.of(certificate)
-    quarry = _hunted(subject, base) if attack and base is not None else None
+    quarry = _hunted(subject, base, silent=as_json) if attack and base is not None else None
     if quarry is not None:
         certificate = refutation_of(certificate, quarry) or certificate
         subject = Subject.of(certificate)
@@ -99,8 +99,14 @@ def _continue(certificate: Certificate, model: Model, samples: int | None, *, si
     raise AssertionError("the work always ends with Done")
 
 
-def _hunted(subject: Subject, model: Model) -> Quarry:
-    *_, last = hunt(subject, model)
+def _hunted(subject: Subject, model: Model, *, silent: bool) -> Quarry:
+    with progress_bar("evaluations", silent=silent) as bar:
+
+        def progress(done: int, expected: int) -> None:
+            bar.total = expected
+            bar.update(done - bar.n)
+
+        *_, last = hunt(subject, model, progress=progress)
     return last
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from tpc_core.certificate.schema import GridEvidence, GroupEvidence
 from tpc_core.certify.refute import CONFIRM_SIZES
 from tpc_core.diagnosis.cells import CellFacts
 from tpc_core.diagnosis.chances import best_stage
-from tpc_core.diagnosis.findings import Finding, Remedy, count, percent
+from tpc_core.diagnosis.findings import Finding, Remedy, count, percent, probability
+from tpc_core.diagnosis.fixed import NEW_ALPHA, adaptive_run, explain_coarse_grid, explain_point
 from tpc_core.diagnosis.hunt import search_votes
 from tpc_core.diagnosis.radii import forecast_part
 from tpc_core.diagnosis.rest import rest_votes
-from tpc_core.diagnosis.subject import Subject
+from tpc_core.diagnosis.subject import PATIENCE, Subject
 from tpc_core.diagnosis.sweep import sweep_votes
 
 RIVAL_VOTES = 64
@@ -21,6 +23,17 @@ RIVAL_VOTES = 64
 
 def explain_cell(subject: Subject, facts: CellFacts) -> Finding:
     """The cause of one cell's failure (or its success), with evidence and remedies."""
+    finding = _cause(subject, facts)
+    if subject.certificate.verdict != "refuted":
+        return finding
+    # No number of votes saves a claim that is false.
+    useful = tuple(
+        r for r in finding.remedies if r.action not in ("more-votes", "refine", "go-on", "new-run")
+    )
+    return replace(finding, remedies=useful)
+
+
+def _cause(subject: Subject, facts: CellFacts) -> Finding:
     if facts.kind == "attack":
         return _attack(subject, facts)
     if not facts.n:
@@ -28,7 +41,7 @@ def explain_cell(subject: Subject, facts: CellFacts) -> Finding:
     if facts.state == "passed":
         return _passed(subject, facts)
     if facts.kind == "point":
-        return _point(subject, facts)
+        return explain_point(subject, facts, bound_line(facts))
     if facts.kind == "group":
         return _group(subject, facts)
     if facts.lost:
@@ -44,8 +57,8 @@ def votes_line(subject: Subject, facts: CellFacts) -> str:
 
 def bound_line(facts: CellFacts) -> str:
     """The interval against what was needed, as evidence."""
-    between = f"p_A lies between {facts.lower_bound:.4f} and {facts.upper:.4f}"
-    return f"{between}; the lower end must exceed {facts.needed:.4f}"
+    between = f"p_A lies between {probability(facts.lower_bound)} and {probability(facts.upper)}"
+    return f"{between}; the lower end must exceed {probability(facts.needed)}"
 
 
 def attack_remedy(facts: CellFacts, sentence: str) -> Remedy:
@@ -71,7 +84,7 @@ def _attack(subject: Subject, facts: CellFacts) -> Finding:
         "the claim is false, and no number of votes would prove it.",
         (
             f"{votes:,} of {attack.samples:,} votes for {attack.winner}, {facts.n_a:,} for {prediction.name}",
-            f"found by {attack.method}; p-value {attack.p_value:.2g}",
+            f"found {_found_by(attack.method)}; p-value {attack.p_value:.2g}",
         ),
         (
             Remedy("attack", "look for a smaller attack", votes=search_votes(), cells=(facts.path,)),
@@ -82,6 +95,10 @@ def _attack(subject: Subject, facts: CellFacts) -> Finding:
         ),
         (facts.path,),
     )
+
+
+def _found_by(method: str) -> str:
+    return f"at the {method}" if " " in method else f"by {method} search"
 
 
 def _untested(subject: Subject, facts: CellFacts) -> Finding:
@@ -109,27 +126,9 @@ def _passed(subject: Subject, facts: CellFacts) -> Finding:
         )
     return Finding(
         "passed",
-        f"p_A is at least {facts.lower_bound:.4f}, and {facts.needed:.4f} is needed.",
+        f"p_A is at least {probability(facts.lower_bound)}, and {probability(facts.needed)} is needed.",
         (votes_line(subject, facts),),
         (),
-        (facts.path,),
-    )
-
-
-def _point(subject: Subject, facts: CellFacts) -> Finding:
-    return Finding(
-        "unsure" if facts.short else "wide-interval",
-        f"This point keeps its part in {percent(facts.share)} of the votes; its bound is not above "
-        f"{facts.needed:.4f}.",
-        (bound_line(facts),),
-        (
-            Remedy(
-                "new-run",
-                "ask again with a larger fixed sample: no further level is reserved for points",
-                votes=math.inf,
-                note="A new run has an alpha of its own.",
-            ),
-        ),
         (facts.path,),
     )
 
@@ -150,7 +149,7 @@ def _group(subject: Subject, facts: CellFacts) -> Finding:
             "wrong-from-the-start",
             f"{rival} leads {prediction.name} under uniform rotations: the class chosen first is not the top class.",
             (line, test),
-            (Remedy("other-model", "take another model", votes=0.0),),
+            (Remedy("other-model", "see which models get it right"),),
             (facts.path,),
         )
     remedies = () if stage is None else (_more(facts, stage.size, stage.votes, stage.chance),)
@@ -158,7 +157,7 @@ def _group(subject: Subject, facts: CellFacts) -> Finding:
         "wide-interval",
         f"{prediction.name} leads {rival}, but too narrowly for this many votes.",
         (line, test),
-        (*remedies, Remedy("other-model", "take a model that is surer of this object")),
+        (*remedies, Remedy("other-model", "see which models are surer of this object")),
         (facts.path,),
     )
 
@@ -171,7 +170,7 @@ def _another_class(subject: Subject, facts: CellFacts) -> Finding:
             "wrong-from-the-start",
             f"{subject.prediction.name} has less than half of the votes, even without an attack.",
             (votes_line(subject, facts), bound_line(facts)),
-            (Remedy("other-model", "take another model"), sweep_remedy(subject)),
+            (Remedy("other-model", "see which models get it right"), sweep_remedy(subject)),
             (facts.path,),
         )
     place = "here" if inside else "just outside the region"
@@ -207,7 +206,9 @@ def _short_or_wide(subject: Subject, facts: CellFacts) -> Finding:
     )
     if facts.guess > facts.needed and not facts.short:
         return _wide(subject, facts, evidence, more, split)
-    if math.isfinite(split):
+    if isinstance(subject.certificate.evidence, GridEvidence) and facts.guess > 0.5:
+        return explain_coarse_grid(subject, facts, evidence)
+    if split <= PATIENCE:
         parts = _parts(subject, facts)
         refine = Remedy(
             "refine",
@@ -219,7 +220,7 @@ def _short_or_wide(subject: Subject, facts: CellFacts) -> Finding:
         return Finding(
             "too-coarse",
             f"Votes at the centre must vouch for the whole cell, {facts.cell.reach:.2f} sigmas wide from there, and "  # type: ignore[union-attr]
-            f"that takes a p_A above {facts.needed:.3f}; it looks like {facts.guess:.3f}.",
+            f"that takes a p_A above {probability(facts.needed)}; it looks like {probability(facts.guess)}.",
             evidence,
             (refine, *more),
             (facts.path,),
@@ -237,7 +238,8 @@ def _wide(
         remedies.append(_no_level_left(subject))
     return Finding(
         "wide-interval",
-        f"p_A looks large enough ({facts.guess:.4f} against {facts.needed:.4f}), but {count(facts.n)} votes leave "
+        f"p_A looks large enough ({probability(facts.guess)} against {probability(facts.needed)}), but "
+        f"{count(facts.n)} votes leave "
         "room for less.",
         evidence,
         tuple(remedies),
@@ -246,12 +248,10 @@ def _wide(
 
 
 def _no_level_left(subject: Subject) -> Remedy:
-    note = "A new run has an alpha of its own."
     if isinstance(subject.certificate.evidence, GridEvidence):
-        text = "ask again with the adaptive protocol: the paper's reserves no level for more votes"
-    else:
-        text = "ask again with anytime statistics, which may always go on: every level reserved here is spent"
-    return Remedy("new-run", text, votes=math.inf, note=note)
+        return adaptive_run(subject)
+    text = "ask again with anytime statistics, which may always go on: every level reserved here is spent"
+    return Remedy("new-run", text, votes=math.inf, note=NEW_ALPHA, statistics="anytime")
 
 
 def _unsure(subject: Subject, facts: CellFacts, evidence: tuple[str, ...], more: list[Remedy]) -> Finding:
@@ -263,8 +263,8 @@ def _unsure(subject: Subject, facts: CellFacts, evidence: tuple[str, ...], more:
         return _sigma_too_small(subject, facts, evidence)
     if facts.kind == "single":
         sentence = (
-            f"p_A is about {facts.guess:.4f}, and this radius takes more than {facts.needed:.4f}: no number of votes "
-            "would help."
+            f"p_A is about {probability(facts.guess)}, and this radius takes more than "
+            f"{probability(facts.needed)}: no number of votes would help."
         )
         remedies = [
             Remedy("smaller-radius", "claim less: see what these votes certify"),
@@ -281,7 +281,7 @@ def _unsure(subject: Subject, facts: CellFacts, evidence: tuple[str, ...], more:
         "unsure",
         sentence,
         lines,
-        (*remedies, *more, Remedy("other-model", "take a surer model")),
+        (*remedies, *more, Remedy("other-model", "see which models are surer of this object")),
         (facts.path,),
     )
 

@@ -61,6 +61,10 @@ class Remedy:
     """More votes: the size of the sample at which the bound is read next."""
     note: str = ""
     """Why it is allowed, or what to expect of it."""
+    protocol: str = ""
+    """A new run: the protocol that it is asked with, where that is another one."""
+    statistics: str = ""
+    """A new run: its statistics, where they are others."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +76,24 @@ class Finding:
     evidence: tuple[str, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     cells: tuple[str, ...] = ()
+    heading: str = ""
+    """What is said of many cells together; the title of the cause where it is empty."""
 
     @property
     def title(self) -> str:
-        return TITLES[self.cause]
+        return self.heading or TITLES[self.cause]
 
 
 def count(number: float) -> str:
     """A number of votes as a person says it: to three figures."""
     return f"{float(f'{number:.3g}'):,.0f}" if math.isfinite(number) else "countless"
+
+
+def probability(value: float) -> str:
+    """A probability to four decimals, and to as many more as tell it from one."""
+    if not 0.9995 <= value < 1:
+        return f"{value:.4f}"
+    return f"{value:.{min(12, math.ceil(-math.log10(1 - value)) + 1)}f}"
 
 
 def percent(value: float) -> str:

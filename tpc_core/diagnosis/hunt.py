@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from tpc_core import streams
 from tpc_core.attacks import METHODS, attack, refuted
 from tpc_core.certificate.schema import AttackRecord, Certificate
-from tpc_core.certify.refute import confirm_attack
+from tpc_core.certify.refute import CONFIRM_SIZES, confirm_attack
 from tpc_core.certify.run import Run
 from tpc_core.diagnosis.reopen import check_model, never, reopened, with_level
 from tpc_core.diagnosis.subject import Subject
@@ -27,6 +28,11 @@ _VOTES_PER_TRY = 32
 _ROUNDS = 3
 _STEPS = 5
 _LOOK = 64
+_STEP_VOTES = _LOOK + CONFIRM_SIZES[0]
+"""What one step of shrinking takes, where the first sample decides."""
+
+Progress = Callable[[int, int], None]
+"""Told of the evaluations made, and of those expected in all."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +67,11 @@ def hunt(
     attempt: int = 1,
     tries: int = TRIES,
     cancelled: Callable[[], bool] = never,
+    progress: Progress = lambda done, expected: None,
 ) -> Iterator[Quarry]:
     """Search the region, then shrink what was found; a report after every step, the last one `done`.
+
+    `progress` hears of evaluations made and evaluations expected in all, some times a second.
 
     `start` is a parameter to try first. The k-th attempt on a certificate has the level alpha / 2^k, half of it
     for the search and half for shrinking, so all refutations together are wrong with probability at most alpha.
@@ -77,9 +86,16 @@ def hunt(
     before, searched = run.control.samples, 0
     found, closest = certificate.attack, None
 
+    def made() -> int:
+        return run.control.samples - before + searched
+
     def report(done: bool) -> Quarry:
         size = None if found is None else subject.size(np.array(found.parameter))
-        return Quarry(found, size, certified, run.control.samples - before + searched, closest, done)
+        return Quarry(found, size, certified, made(), closest, done)
+
+    def shrunk(steps_left: int, turn: int) -> Quarry:
+        progress(made(), made() + steps_left * _STEP_VOTES + search_votes(_tries(tries, turn)))
+        return report(False)
 
     if found is None and start is not None:
         found = confirm_attack(run, prediction, np.array(start), "centre of a failing cell")
@@ -87,22 +103,24 @@ def hunt(
     factor = 1.0
     for turn in range(_ROUNDS):
         if found is not None:
-            found = yield from _shrink(subject, run, found, certified, report_with=lambda: report(False))
+            found = yield from _shrink(subject, run, found, certified, report_with=partial(shrunk, turn=turn))
             factor = 0.9 * subject.size(np.array(found.parameter))
         if cancelled() or factor <= certified:
             break
         radii = [p.to_edge(factor * r) for p, r in zip(subject.transform.radii, subject.radii, strict=True)]
+        begun = made()
         result = attack(
             model,
             subject.cloud,
             subject.transform,
             radii,
-            tries=tries if turn == 0 else tries // 2,
+            tries=_tries(tries, turn),
             alpha=level / 2 ** (turn + 2),
             sigma=sigma_of(subject.smoothing) or None,
             seed=certificate.seed,
             device=certificate.device,
             cancelled=cancelled,
+            progress=partial(_searching, progress, begun, begun + search_votes(_tries(tries, turn))),
         )
         searched += result.evaluations
         if result.prediction.index != prediction.index or result.attack is None:
@@ -113,8 +131,22 @@ def hunt(
     yield report(True)
 
 
+def _tries(tries: int, turn: int) -> int:
+    """Later searches look inside a smaller region, and for half as long."""
+    return tries if turn == 0 else tries // 2
+
+
+def _searching(progress: Progress, begun: int, expected: int, evaluations: int) -> None:
+    progress(begun + evaluations, max(expected, begun + evaluations))
+
+
 def _shrink(
-    subject: Subject, run: Run, found: AttackRecord, certified: float, *, report_with: Callable[[], Quarry]
+    subject: Subject,
+    run: Run,
+    found: AttackRecord,
+    certified: float,
+    *,
+    report_with: Callable[[int], Quarry],
 ) -> Generator[Quarry, None, AttackRecord]:
     """Halve the way between what is certified and the attack, along its own direction."""
     prediction = subject.prediction
@@ -123,7 +155,7 @@ def _shrink(
     size = subject.size(z)
     low, high = min(certified, size), size
     rival = run.classes.index(found.winner)
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
         middle = (low + high) / 2
         if run.control.stop_reason() is not None or high - low < 0.01:
             break
@@ -134,7 +166,7 @@ def _shrink(
         proven = confirm_attack(run, prediction, place, found.method, rival) if likely else None
         low, high = (low, middle) if proven is not None else (middle, high)
         found = proven or found
-        yield report_with()
+        yield report_with(_STEPS - step - 1)
     return found
 
 

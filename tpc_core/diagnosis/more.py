@@ -29,17 +29,15 @@ from tpc_core.certify.events import CellDecided, CellRefined, CellStarted, Done,
 from tpc_core.certify.ledger import rank_ledger, stage_ledger
 from tpc_core.certify.run import Outcome, Run, Tally, cast_stage, named
 from tpc_core.covers import Cell
+from tpc_core.diagnosis.findings import probability
 from tpc_core.diagnosis.reopen import never, reopened
-from tpc_core.diagnosis.subject import Subject
+from tpc_core.diagnosis.subject import PATIENCE, Subject
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.statistics import upper_bound
 from tpc_core.votes import BaseClassifier
 
 _HOPE = 1e-4
 """A cell is given up only where even the upper bound of p_A at this level would not do."""
-
-_PATIENCE = 300_000
-"""Votes that one cell may be expected to cost before it is given up."""
 
 
 def go_on(
@@ -189,11 +187,11 @@ class _TreeWork:
         guess, hope = tally.guess(), upper_bound(tally.n_a, tally.n, _HOPE)
         stay = prices.stay(guess, cell.reach, cell.rank, tally.n)
         split = prices.split(guess, cell.reach, cell.rank)
-        if min(stay, split) <= _PATIENCE:
+        if min(stay, split) <= PATIENCE:
             return "more" if stay <= split else "split"
         stay = prices.stay(hope, cell.reach, cell.rank, tally.n)
         split = prices.split(hope, cell.reach, cell.rank)
-        if min(stay, split) > _PATIENCE:
+        if min(stay, split) > PATIENCE:
             return "fail"
         return "split" if last or stay > split else "more"
 
@@ -260,7 +258,7 @@ class _TreeWork:
         share = worst.readings[-1].n_a / worst.readings[-1].n
         return Reason(
             code="not-confident",
-            message=f"at {place} p_A is about {share:.3f}, and its bound must exceed {worst.needed:.3f}",
+            message=f"at {place} p_A is about {share:.3f}, and its bound must exceed {probability(worst.needed)}",
         )
 
 
@@ -309,7 +307,7 @@ def _single(
     share = tally.n_a / max(tally.n, 1)
     short = Reason(
         code="not-confident",
-        message=f"p_A is about {share:.4f}, its lower bound does not pass the needed {needed:.4f}",
+        message=f"p_A is about {probability(share)}, its lower bound does not pass the needed {probability(needed)}",
     )
     proof = SingleEvidence(rule=rule.name, readings=tally.readings, lower_bound=best, needed=needed)
     ledger = stage_ledger(run.monitor, len(tally.readings), run.alpha)
@@ -325,7 +323,7 @@ def _group(
     stages = list(evidence.stages)
     counts = np.array([stages[-1].get(name, 0) if stages else 0 for name in run.classes], dtype=np.int64)
     p_value, level = evidence.p_value, evidence.level
-    certified, stopped = False, None
+    certified, stopped = bool(stages) and p_value <= level, None
     for stage in range(len(stages), len(run.monitor.sizes)):
         size, done = run.monitor.sizes[stage], int(counts.sum())
         if certified or (until is not None and size > until):

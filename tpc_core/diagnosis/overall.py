@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tpc_core.certificate.schema import GridEvidence, TreeEvidence
+from tpc_core.certificate.schema import GridEvidence, PointEvidence, TreeEvidence
 from tpc_core.diagnosis.causes import explain_cell
 from tpc_core.diagnosis.cells import CellFacts
 from tpc_core.diagnosis.findings import Cause, Finding, Remedy, count, percent
@@ -42,7 +42,13 @@ class Diagnosis:
 def diagnose(subject: Subject) -> Diagnosis:
     """Explain a certificate from its own counts; nothing is voted on."""
     certificate = subject.certificate
-    findings = [*_from_the_start(subject), *_by_cause(subject), *_unfinished(subject), *_smaller(subject)]
+    smaller = _smaller(subject)
+    findings = [
+        *_from_the_start(subject),
+        *_by_cause(subject, bool(smaller)),
+        *_unfinished(subject),
+        *smaller,
+    ]
     if certificate.verdict == "certified" and not findings:
         findings.append(
             Finding(
@@ -79,8 +85,8 @@ def _from_the_start(subject: Subject) -> list[Finding]:
     ]
 
 
-def _by_cause(subject: Subject) -> list[Finding]:
-    """One finding for each cause, over all cells that share it."""
+def _by_cause(subject: Subject, smaller: bool) -> list[Finding]:
+    """One finding for each cause, over all cells that share it; `smaller`: a smaller claim is offered anyway."""
     groups: dict[Cause, list[tuple[CellFacts, Finding]]] = defaultdict(list)
     for facts in subject.failing[:_EXPLAINED]:
         finding = explain_cell(subject, facts)
@@ -89,32 +95,42 @@ def _by_cause(subject: Subject) -> list[Finding]:
     for cause in sorted(groups, key=lambda c: _ORDER.index(c) if c in _ORDER else -1):
         pairs = groups[cause]
         worst = pairs[0][1]
+        remedies = worst.remedies if len(pairs) == 1 else _together(worst.remedies, [f for _, f in pairs])
+        if smaller:
+            remedies = tuple(remedy for remedy in remedies if remedy.action != "smaller-radius")
         if len(pairs) == 1:
-            found.append(worst)
+            found.append(replace(worst, remedies=remedies))
             continue
-        cells = tuple(facts.path for facts, _ in pairs)
+        place = subject.place(pairs[0][0])
+        lead = "The worst: " if place in worst.sentence else f"The worst, at {place}: "
         found.append(
             Finding(
                 cause,
-                f"{_WORDS[cause].format(n=len(pairs))} The worst, at {subject.place(pairs[0][0])}: {worst.sentence}",
+                f"{lead}{worst.sentence[:1].lower()}{worst.sentence[1:]}",
                 worst.evidence,
-                tuple(_together(worst.remedies, [finding for _, finding in pairs])),
-                cells,
+                remedies,
+                tuple(facts.path for facts, _ in pairs),
+                _heading(cause, pairs[0][0], len(pairs)),
             )
         )
     return found
 
 
-_WORDS: dict[Cause, str] = {
-    "another-class": "Another class wins at {n} places.",
-    "unsure": "The model is unsure in {n} cells.",
-    "too-coarse": "{n} cells are too coarse.",
-    "wide-interval": "{n} cells have too few votes.",
-    "wrong-from-the-start": "{n} places are wrong.",
+def _heading(cause: Cause, facts: CellFacts, number: int) -> str:
+    noun = "points" if facts.kind == "point" else "cells"
+    return _HEADINGS[cause].format(n=f"{number:,}", cells=noun)
+
+
+_HEADINGS: dict[Cause, str] = {
+    "another-class": "Another class wins at {n} places",
+    "unsure": "The model is unsure of {n} {cells}",
+    "too-coarse": "{n} {cells} are too coarse",
+    "wide-interval": "{n} {cells} have too few votes",
+    "wrong-from-the-start": "{n} places are wrong",
 }
 
 
-def _together(first: tuple[Remedy, ...], every: list[Finding]) -> list[Remedy]:
+def _together(first: tuple[Remedy, ...], every: list[Finding]) -> tuple[Remedy, ...]:
     """The remedies of the worst cell, with what they cost for all cells that have them."""
     joined = []
     for remedy in first:
@@ -131,7 +147,7 @@ def _together(first: tuple[Remedy, ...], every: list[Finding]) -> list[Remedy]:
             joined.append(Remedy(remedy.action, sentence, votes, chance, cells, until, remedy.note))
         else:
             joined.append(remedy)
-    return joined
+    return tuple(joined)
 
 
 def _unfinished(subject: Subject) -> list[Finding]:
@@ -139,6 +155,8 @@ def _unfinished(subject: Subject) -> list[Finding]:
     certificate = subject.certificate
     if certificate.verdict != "undecided" and not certificate.claim.largest:
         return []
+    if isinstance(certificate.evidence, PointEvidence):
+        return []  # its one sample was cast as a whole
     if subject.prediction is None:
         reason = certificate.reasons[0].message if certificate.reasons else "the budget ended"
         again = Remedy("new-run", "start it again with a larger budget", votes=128)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,17 +17,23 @@ from tpc_core.certificate.checks import Question
 from tpc_core.certificate.schema import Certificate, GridEvidence, Prediction, TreeEvidence
 from tpc_core.certificate.verify import question_of, verify
 from tpc_core.certificate.verify_cover import recorded_tree
+from tpc_core.certify.cover import planned_votes
 from tpc_core.certify.strategy import Strategy, choose_strategy
 from tpc_core.cloud import Cloud
 from tpc_core.covers import CoverTree, PathLevels, PriceList
 from tpc_core.covers.paper import tested_cloud
 from tpc_core.diagnosis.cells import CellFacts, cells_of
 from tpc_core.errors import InvalidValue
-from tpc_core.smoothing import Smoothing
-from tpc_core.statistics import Monitor
+from tpc_core.smoothing import CoordinateSmoothing, Smoothing
+from tpc_core.statistics import Monitor, geometric_stages
 from tpc_core.transforms import CoordinateNoise, GeneralRotation, Region, Transform, ZYXRotation
 
 Array = NDArray[np.float64]
+
+PATIENCE = 300_000
+"""Votes that one cell may be expected to cost before it is given up."""
+_STAGES = geometric_stages(96, 24_000, factor=3)
+_DEPTH = 14
 
 
 @dataclass(frozen=True)
@@ -116,9 +124,39 @@ class Subject:
 
     @cached_property
     def prices(self) -> PriceList:
-        """What cells of the tree cost."""
-        assert self.tree is not None
-        return PriceList(self.monitor, self.levels, self.certificate.alpha, self.tree.region.dim)
+        """What cells of the tree cost; by the usual stages where the certificate has no tree: the paper's grid."""
+        alpha = self.certificate.alpha
+        if self.tree is not None:
+            return PriceList(self.monitor, self.levels, alpha, self.tree.region.dim)
+        assert self.region is not None
+        return PriceList(_STAGES, PathLevels.falling(_DEPTH), alpha, self.region.dim)
+
+    def planned_votes(self, sigma: float, guess: Callable[[Array], float]) -> float:
+        """Votes that the adaptive protocol is expected to take for the whole region, if p_A is as guessed."""
+        assert self.region is not None
+        points = self.cloud.points.double().numpy()
+        tree = CoverTree(
+            region=self.region,
+            reach=self.transform.reach(points),
+            sigma=sigma,
+            cloud_norm=float(np.linalg.norm(points)),
+        )
+        return planned_votes(tree, self.prices, guess)[1]
+
+    @cached_property
+    def adaptive_votes(self) -> float:
+        """The same from the votes at hand; infinite where they are too few, or lie in other coordinates."""
+        voted = [f for f in self.leaves if f.n and f.tested and f.kind == "cell"]
+        if not voted or self.is_polar or not isinstance(self.smoothing, CoordinateSmoothing):
+            return math.inf
+        assert self.region is not None
+        half = self.region.half_widths
+        places = np.array([f.z for f in voted]) / half
+
+        def guess(z: Array) -> float:
+            return voted[int(np.argmin(np.sum((places - z / half) ** 2, axis=1)))].guess
+
+        return self.planned_votes(self.smoothing.sigma, guess)
 
     # -- its cells ----------------------------------------------------------------------------------------------
 

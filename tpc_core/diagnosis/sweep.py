@@ -14,17 +14,15 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from tpc_core import streams
-from tpc_core.certify.cover import planned_votes
 from tpc_core.certify.single import Rule
 from tpc_core.certify.strategy import choose_strategy, with_sigma
-from tpc_core.covers import CoverTree, PathLevels, PriceList
 from tpc_core.diagnosis.findings import count
 from tpc_core.diagnosis.radii import forecast_part
 from tpc_core.diagnosis.reopen import check_model, never, voter_of
-from tpc_core.diagnosis.subject import Subject
+from tpc_core.diagnosis.subject import PATIENCE, Subject
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, Smoothing
-from tpc_core.statistics import geometric_stages, lower_bound
+from tpc_core.statistics import lower_bound
 from tpc_core.votes import BaseClassifier, Voter
 
 Array = NDArray[np.float64]
@@ -37,9 +35,6 @@ PLACE_VOTES = 128
 SINGLE_VOTES = 512
 _RAYS = 3
 _STEPS = (1 / 3, 2 / 3, 1.0)
-_PATIENCE = 300_000
-_STAGES = geometric_stages(96, 24_000, factor=3)
-"""Stages that prices are computed with where the certificate itself has none: the paper's grid."""
 
 
 @dataclass(frozen=True)
@@ -189,19 +184,12 @@ def _cover_look(
 
 def _critical(subject: Subject) -> float:
     """The smallest p_A at which cells, however small, can still be paid for."""
-    prices = _prices(subject)
+    prices = subject.prices
     low, high = 0.5, 1.0 - 1e-6
     for _ in range(12):
         middle = (low + high) / 2
-        low, high = (low, middle) if prices.cell(middle, 1.4, 0) <= _PATIENCE else (middle, high)
+        low, high = (low, middle) if prices.cell(middle, 1.4, 0) <= PATIENCE else (middle, high)
     return high
-
-
-def _prices(subject: Subject) -> PriceList:
-    if subject.tree is not None:
-        return subject.prices
-    assert subject.region is not None
-    return PriceList(_STAGES, PathLevels.falling(14), subject.certificate.alpha, subject.region.dim)
 
 
 def _crossing(ray: Sequence[Place], quantile: float, critical: float) -> float:
@@ -220,13 +208,6 @@ def _crossing(ray: Sequence[Place], quantile: float, critical: float) -> float:
 
 def _region_votes(subject: Subject, smoothing: CoordinateSmoothing, places: Sequence[Place]) -> float:
     assert subject.region is not None
-    points = subject.cloud.points.double().numpy()
-    tree = CoverTree(
-        region=subject.region,
-        reach=subject.transform.reach(points),
-        sigma=smoothing.sigma,
-        cloud_norm=float(np.linalg.norm(points)),
-    )
     half = subject.region.half_widths
     known = np.array([place.z for place in places]) / half
 
@@ -234,7 +215,7 @@ def _region_votes(subject: Subject, smoothing: CoordinateSmoothing, places: Sequ
         nearest = places[int(np.argmin(np.sum((known - z / half) ** 2, axis=1)))]
         return (nearest.n_a + 0.5) / (nearest.n + 1)
 
-    return planned_votes(tree, _prices(subject), guess)[1]
+    return subject.planned_votes(smoothing.sigma, guess)
 
 
 def _single_look(

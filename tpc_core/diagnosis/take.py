@@ -11,11 +11,10 @@ import numpy as np
 from tpc_core.certificate.schema import GridEvidence, PointEvidence, SingleEvidence, TreeEvidence
 from tpc_core.diagnosis.cells import CellFacts
 from tpc_core.diagnosis.radii import certified_part
-from tpc_core.diagnosis.subject import Subject
+from tpc_core.diagnosis.subject import PATIENCE, Subject
 from tpc_core.diagnosis.sweep import QUANTILES, Band, posterior, single_radius
 
 _CELLS = 500
-_PATIENCE = 300_000
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def _cover(subject: Subject) -> tuple[Promise, ...]:
             ],
             dtype=np.float64,
         )
-        cost[cost > _PATIENCE] = math.inf
+        cost[cost > PATIENCE] = math.inf
         curves.append((weight * np.cumsum(cost[order]), sizes[order]))
     finite = [c[np.isfinite(c)] for c, _ in curves]
     most = max([float(c[-1]) for c in finite if len(c)] + [1000.0])
