@@ -19,6 +19,8 @@ from tpc_core.errors import TpcError
 Status = Literal["waiting", "running", "done", "cancelled", "failed"]
 LIVE: tuple[Status, ...] = ("waiting", "running")
 _SWEEP_EVERY = 30.0
+_TELLING = 0.02
+"""The part that must be done before it tells how long the rest will take."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class TaskView:
     words: str
     part: float | None
     """How much is done, where it is known."""
+    eta: float | None
+    """Seconds that the rest will take if it goes on as it went so far; None where nobody can know."""
     result: Any
     """The latest report; the last one is the result."""
     message: str
@@ -56,6 +60,7 @@ class Task:
         self._status: Status = "waiting"
         self._words, self._message = "", ""
         self._part: float | None = None
+        self._began, self._reported = 0.0, 0.0
         self._result: Any = None
         self._thread = threading.Thread(target=self._work, name=f"debug-{key[:24]}", daemon=True)
 
@@ -73,8 +78,21 @@ class Task:
     def view(self) -> TaskView:
         with self._lock:
             return TaskView(
-                self.key, self.title, self._status, self._words, self._part, self._result, self._message
+                self.key,
+                self.title,
+                self._status,
+                self._words,
+                self._part,
+                self._eta(),
+                self._result,
+                self._message,
             )
+
+    def _eta(self) -> float | None:
+        if self._status != "running" or self._part is None or self._part < _TELLING:
+            return None
+        spent = self._reported - self._began
+        return max(0.0, spent / self._part - (time.monotonic() - self._began))
 
     @property
     def live(self) -> bool:
@@ -91,13 +109,15 @@ class Task:
             allowed = self._turns.step(self._turn, self._cancel.is_set)
         with self._lock:
             if allowed and self._status == "waiting":
-                self._status = "running"
+                self._status, self._began = "running", time.monotonic()
         return not allowed
 
     def report(self, result: Any, words: str = "", part: float | None = None) -> None:
         """What is known so far."""
         with self._lock:
-            self._result, self._words, self._part = result, words, part
+            self._result, self._words, self._reported = result, words, time.monotonic()
+            # A plan that grew on the way must not make the bar run backwards.
+            self._part = part if part is None or self._part is None else max(part, self._part)
 
     def _work(self) -> None:
         try:

@@ -19,6 +19,7 @@ from tpc_core.certify import Done, VotesCounted
 from tpc_core.certify.run import named
 from tpc_core.diagnosis import (
     CellFacts,
+    Quarry,
     Remedy,
     go_on,
     hunt,
@@ -108,7 +109,11 @@ def start_hunt(visitor: str, case: Opened, model: Model, facts: CellFacts | None
         start = None
 
     def work(task: Task) -> Case | None:
-        last = None
+        last: Quarry | None = None
+
+        def progress(done: int, expected: int) -> None:
+            task.report(last, f"{done:,} of about {expected:,} evaluations", done / max(expected, 1))
+
         steps = hunt(
             case.subject,
             model,
@@ -116,9 +121,10 @@ def start_hunt(visitor: str, case: Opened, model: Model, facts: CellFacts | None
             attempt=attempt,
             tries=TRIES * attempt,
             cancelled=task.stop,
+            progress=progress,
         )
         for last in steps:
-            task.report(last, f"{last.evaluations:,} evaluations")
+            task.report(last, f"{last.evaluations:,} evaluations", task.view().part)
         changed = None if last is None else refutation_of(case.case.certificate, last)
         if changed is not None:
             _kept(visitor, case, changed, model)

@@ -19,6 +19,7 @@ from app.debug.tasks import Task, desk
 from app.debug.why import first_remedy, symbols, why
 from app.literal import literal
 from app.visitors import board
+from app.widgets.estimates import duration
 from tpc_core import Certificate, verify
 from tpc_core.diagnosis import CellFacts
 from tpc_core.errors import TpcError
@@ -179,20 +180,25 @@ def _progress(visitor: str) -> None:
     job = board().get(visitor, waited) if waited else None
     if job is not None and job.live:
         view = job.view()
-        _bar(f"{literal(view.request.title)}: {view.samples:,} votes", view.covered, job.cancel, "job")
+        words = "waiting for its turn" if view.status == "queued" else f"{view.samples:,} votes"
+        _bar(f"{literal(view.request.title)}: {words}", view.covered, view.eta, job.cancel, "job")
     for task in desk().live(visitor):
         shown = task.view()
+        words = "waiting for its turn" if shown.status == "waiting" else shown.words
         _bar(
-            f"{shown.title}: {shown.words}" if shown.words else shown.title,
+            f"{shown.title}: {words}" if words else shown.title,
             shown.part,
+            shown.eta,
             task.cancel,
             shown.key,
         )
 
 
-def _bar(words: str, part: float | None, cancel: object, key: str) -> None:
+def _bar(words: str, part: float | None, eta: float | None, cancel: object, key: str) -> None:
     bar, button = st.columns([8, 1.2], vertical_alignment="center")
-    bar.progress(min(max(part or 0.0, 0.0), 1.0), text=words)
+    done = min(max(part or 0.0, 0.0), 1.0)
+    told = [words, f"{done:.0%}" if done else "", f"{duration(eta)} to go" if eta is not None else ""]
+    bar.progress(done, text=", ".join(word for word in told if word))
     button.button("Stop", key=f"debug_stop_{key}", on_click=cancel, width="stretch")  # type: ignore[arg-type]
 
 
