@@ -9,6 +9,7 @@ import streamlit as st
 from app.debug.choice import choose
 from app.debug.opened import Opened
 from tpc_core.diagnosis import CellFacts, stages_ahead
+from tpc_core.diagnosis.findings import probability
 
 
 def around_panel(case: Opened, facts: CellFacts | None) -> None:
@@ -34,10 +35,10 @@ def _table(case: Opened, cells: Sequence[CellFacts], key: str, here: CellFacts) 
     rows = [
         {
             "Cell": ("→ " if f.path == here.path else "") + case.subject.place(f),
-            "State": f.state,
+            "State": _state(f),
             "Votes": f"{f.n_a:,} / {f.n:,}" if f.n else "none",
-            "p_A at least": f"{f.lower_bound:.4f}" if f.n else "",
-            "Needed": f"{f.needed:.4f}",
+            "p_A at least": probability(f.lower_bound) if f.n else "",
+            "Needed": probability(f.needed),
         }
         for f in cells
     ]
@@ -54,6 +55,13 @@ def _table(case: Opened, cells: Sequence[CellFacts], key: str, here: CellFacts) 
     if picked and cells[picked[0]].path != here.path:
         choose(case, cells[picked[0]].path)
         st.rerun()
+
+
+def _state(facts: CellFacts) -> str:
+    """The words of the map."""
+    if facts.state != "waiting":
+        return facts.state
+    return "open" if facts.n else "no votes"
 
 
 def _readings(case: Opened, facts: CellFacts) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app.components.plot import HOME, PNG, plot
+from app.debug.chart import tested
 from app.debug.opened import Opened
 from app.debug.work import attack_path, start_hunt, view_of
 from app.figures.cloud import CloudView, cloud_figure
@@ -76,7 +77,8 @@ def _show(visitor: str, case: Opened, model: Model, record: AttackRecord, size: 
     subject = case.subject
     prediction = subject.prediction
     assert prediction is not None
-    left, right = st.columns([6, 5], gap="medium")
+    above = case.subject.is_cover and not tested(case)  # the way is drawn in place of the map
+    left, right = (st.container(), None) if above else st.columns([6, 5], gap="medium")
     moved = subject.at(np.array(record.parameter)).numpy()
     with left:
         st.caption(
@@ -94,8 +96,9 @@ def _show(visitor: str, case: Opened, model: Model, record: AttackRecord, size: 
             actions=(HOME, PNG),
             filename="attack",
         )
-    with right:
-        path_chart(visitor, case, model, record, size, key="debug_path", height=_HEIGHT)
+    if right is not None:
+        with right:
+            path_chart(visitor, case, model, record, size, key="debug_path", height=_HEIGHT)
 
 
 def path_chart(

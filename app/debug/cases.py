@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from app import cache
 from app.debug.tasks import desk
+from app.jobs import Request
 from app.visitors import board
 from tpc_core import Certificate, Model, gallery
 from tpc_core.errors import TpcError
@@ -21,6 +22,8 @@ class Case:
     title: str
     certificate: Certificate = field(repr=False)
     model: Model | None = field(repr=False)
+    request: Request | None = field(default=None, repr=False)
+    """The question as it was asked, where it was asked here."""
 
     @property
     def label(self) -> str:
@@ -38,14 +41,20 @@ def cases(visitor: str) -> dict[str, Case]:
         if view.certificate is not None and not view.live:
             title = f"{view.id}. {view.request.title}, {view.request.model.name}"
             case_id = f"run:{view.id}"
-            found[case_id] = Case(case_id, title, view.certificate, view.request.model)
+            found[case_id] = Case(case_id, title, view.certificate, view.request.model, view.request)
     return dict(sorted(found.items(), key=lambda item: item[1].certificate.verdict == "certified"))
 
 
-def keep(visitor: str, title: str, certificate: Certificate, model: Model | None) -> Case:
+def keep(
+    visitor: str,
+    title: str,
+    certificate: Certificate,
+    model: Model | None,
+    request: Request | None = None,
+) -> Case:
     """Put a certificate into the visitor's drawer."""
     drawer = desk().drawer(visitor)
-    case = Case(f"file:{certificate.checksum[:16]}", title, certificate, model)
+    case = Case(f"file:{certificate.checksum[:16]}", title, certificate, model, request)
     drawer.pop(case.id, None)
     drawer[case.id] = case
     for old in list(drawer)[: max(0, len(drawer) - _KEPT)]:

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from app.components.plot import HOME, PNG, plot
+from app.debug.chart import step_back
 from app.debug.choice import choose, chosen_cell
 from app.debug.opened import Opened
 from app.debug.work import cell_votes
@@ -71,6 +72,7 @@ def cloud_panel(case: Opened, facts: CellFacts | None) -> None:
     moved = original if facts is None else subject.points_of(facts).numpy()
     view = CloudView(original=original, moved=moved)
     figure = cloud_figure(view, theme(), colouring="height", size=5.0 if len(moved) <= 256 else 2.5)
+    step_back(figure)
     if facts is not None and facts.kind == "point":
         figure["data"].append(_ring(moved[int(facts.path)]))
     plot(

@@ -13,7 +13,7 @@ from app.debug.opened import Opened
 from app.figures.axes import parameter_axes
 from app.figures.cells import Mode
 from app.figures.cloud import certified_parts_figure
-from app.figures.debug_gap import gap_figure
+from app.figures.debug_gap import gap_figure, points_figure
 from app.figures.debug_map import curve, heatmap, volume
 from app.figures.single import convergence_figure, group_figure
 from app.jobs import Count
@@ -22,6 +22,15 @@ from tpc_core.certificate.schema import GroupEvidence, PointEvidence
 from tpc_core.diagnosis import CellFacts
 
 HEIGHT = 300
+
+
+def step_back(figure: dict[str, Any], by: float = 1.2) -> None:
+    """A small view is seen from a little farther away, so that the cube and its names fit."""
+    camera = figure["layout"]["scene"]["camera"]
+    eye = {name: by * value for name, value in camera["eye"].items()}
+    figure["layout"]["scene"]["camera"] = {**camera, "eye": eye}
+
+
 MODES: dict[Mode, str] = {"state": "State", "margin": "Margin", "bound": "Bound", "samples": "Votes"}
 
 
@@ -38,10 +47,13 @@ def certificate_map(case: Opened, facts: CellFacts | None) -> None:
             names,
             theme(),
         )
+        step_back(figure)
         _draw(figure, case, "debug_points", zoom=True)
     elif isinstance(evidence, GroupEvidence):
         if evidence.stages and subject.prediction is not None:
-            _draw(group_figure(evidence.stages[-1], subject.prediction.name, theme()), case, "debug_group")
+            votes = group_figure(evidence.stages[-1], subject.prediction.name, theme())
+            votes["layout"]["margin"]["t"] = 38  # the buttons stand above the bars
+            _draw(votes, case, "debug_group")
     elif not subject.is_cover:
         _single(case)
     elif subject.region is None or not subject.leaves:
@@ -124,8 +136,13 @@ def _slice(case: Opened, facts: CellFacts | None, mode: Mode) -> None:
 
 
 def gap(case: Opened, attack: float | None) -> None:
-    """Certified, open and broken, on one axis of sizes."""
-    figure = gap_figure(case.subject, case.certified, attack, theme())
+    """Certified, open and broken, on one axis of sizes; the points of a segmentation on one of numbers."""
+    evidence = case.case.certificate.evidence
+    if isinstance(evidence, PointEvidence):
+        certified, jointly = sum(evidence.certified), sum(evidence.jointly_certified)
+        figure = points_figure(certified, jointly, len(evidence.certified), theme())
+    else:
+        figure = gap_figure(case.subject, case.certified, attack, theme())
     plot(figure, key="debug_gap", height=76, stamp=f"{case.key}|{attack}")
 
 

@@ -33,6 +33,12 @@ def choose(case: Opened, path: str) -> None:
     st.session_state["debug_follow"] = path
 
 
+def choose_later(case_id: str, path: str | None) -> None:
+    """The cell that a link names, for a case that is about to be opened; the worst one where there is none."""
+    if path is not None:
+        st.session_state.setdefault(_KEY, {})[case_id] = path
+
+
 def carry_over(before: str, after: str) -> None:
     """A certificate that was gone on with keeps its chosen cell."""
     chosen: dict[str, str] = st.session_state.setdefault(_KEY, {})

@@ -79,5 +79,5 @@ def _ask_again(visitor: str, case: Opened, model: Model, look: SigmaLook) -> Non
         icon=":material/verified:",
         help="A new run with another seed and an alpha of its own.",
     ):
-        start_again(visitor, case, model, look.sigma)
+        start_again(visitor, case, model, sigma=look.sigma)
         st.rerun()

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.debug.cases import keep
 from app.debug.opened import Opened
-from app.debug.work import start_hunt, start_more, start_opinions, start_sweep, view_of
+from app.debug.work import start_again, start_hunt, start_more, start_opinions, start_sweep, view_of
 from app.literal import literal
 from app.widgets.estimates import duration, votes_per_second
 from tpc_core import Model
@@ -24,6 +24,7 @@ _ICONS = {
     "sweep": ":material/tune:",
     "other-model": ":material/model_training:",
     "claim-less": ":material/verified:",
+    "new-run": ":material/restart_alt:",
 }
 
 
@@ -33,19 +34,32 @@ def symbols(text: str) -> str:
 
 
 def why(visitor: str, case: Opened, model: Model | None, facts: CellFacts | None) -> None:
-    """This cell on the left, the whole run on the right."""
+    """This cell on the left, the whole run on the right; one estimate is both, and is said once."""
+    findings = list(enumerate(case.diagnosis.findings))
+    several = facts is not None and facts.kind in ("cell", "point", "attack")
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("### This cell")
+        st.markdown(f"### {_title_of(facts)}")
         if facts is None:
             st.caption("No cell is chosen.")
-        else:
+        elif several:
             _finding(visitor, case, model, explain_cell(case.subject, facts), "cell", facts)
+        else:
+            for number, finding in findings[:1]:
+                _finding(visitor, case, model, finding, f"run{number}", facts)
     with right:
-        st.markdown("### The whole run")
-        for number, finding in enumerate(case.diagnosis.findings):
+        rest = findings if several or facts is None else findings[1:]
+        if rest:
+            st.markdown("### The whole run" if several else "### What else there is")
+        for number, finding in rest:
             _finding(visitor, case, model, finding, f"run{number}", facts)
         _opinions(visitor, case)
+
+
+def _title_of(facts: CellFacts | None) -> str:
+    if facts is None or facts.kind == "cell":
+        return "This cell"
+    return {"point": "This point", "attack": "The attack"}.get(facts.kind, "The estimate")
 
 
 def _finding(
@@ -65,9 +79,7 @@ def _remedy(
 ) -> None:
     """A button where it can be done here, a line where it cannot."""
     text = remedy.sentence[:1].upper() + remedy.sentence[1:]
-    if remedy.action in ("smaller-radius", "new-run") or (
-        model is None and remedy.action not in ("other-model", "claim-less")
-    ):
+    if not _can_do(remedy, model):
         st.markdown(f"→ {literal(text)}{_cost(case, model, remedy)}")
         return
     if st.button(
@@ -81,30 +93,46 @@ def _remedy(
         st.rerun()
 
 
+def _can_do(remedy: Remedy, model: Model | None) -> bool:
+    """Whether one click does it here: another radius, or another fixed sample, is a question for the Certify page."""
+    if remedy.action == "smaller-radius":
+        return False
+    if remedy.action == "new-run" and not (remedy.protocol or remedy.statistics):
+        return False
+    return model is not None or remedy.action in ("other-model", "claim-less")
+
+
 def _act(visitor: str, case: Opened, model: Model | None, remedy: Remedy, facts: CellFacts | None) -> None:
     if remedy.action == "other-model":
         start_opinions(visitor, case)
     elif remedy.action == "claim-less":
-        keep(visitor, f"{case.case.title}, smaller region", claim_less(case.subject), case.case.model)
+        keep(
+            visitor,
+            f"{case.case.title}, smaller region",
+            claim_less(case.subject),
+            case.case.model,
+            case.case.request,
+        )
     elif model is None:
         return
     elif remedy.action == "attack":
         suspect = case.subject.by_path.get(remedy.cells[0]) if remedy.cells else facts
         start_hunt(visitor, case, model, suspect)
-        st.session_state["debug_next_panel"] = "Attack"
+        st.session_state["debug_panel"] = "Attack"
+    elif remedy.action == "new-run":
+        start_again(visitor, case, model, protocol=remedy.protocol, statistics=remedy.statistics)
     elif remedy.action == "sweep":
         start_sweep(visitor, case, model)
-        st.session_state["debug_next_panel"] = "What would it take"
+        st.session_state["debug_panel"] = "What would it take"
     else:
         start_more(visitor, case, model, remedy)
 
 
 def first_remedy(visitor: str, case: Opened, model: Model | None, facts: CellFacts) -> None:
     """The first thing to do about a cell, beside its votes."""
-    remedies = [r for r in explain_cell(case.subject, facts).remedies if r.action in _ICONS]
-    if not remedies or model is None:
+    remedy = next((r for r in explain_cell(case.subject, facts).remedies if _can_do(r, model)), None)
+    if remedy is None:
         return
-    remedy = remedies[0]
     if st.button(
         remedy.sentence[:1].upper() + remedy.sentence[1:],
         key=f"debug_do_now_{remedy.action}",

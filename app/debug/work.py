@@ -31,7 +31,7 @@ from tpc_core.diagnosis.hunt import TRIES
 from tpc_core.diagnosis.others import opinions
 from tpc_core.diagnosis.path import STEPS
 from tpc_core.diagnosis.reopen import voter_of
-from tpc_core.diagnosis.sweep import FACTORS
+from tpc_core.diagnosis.sweep import FACTORS, sigma_of
 from tpc_core.errors import TpcError
 from tpc_core.votes import BLOCK
 
@@ -136,7 +136,8 @@ def start_hunt(visitor: str, case: Opened, model: Model, facts: CellFacts | None
 def _kept(visitor: str, case: Opened, certificate: Certificate, model: Model) -> Case:
     """The new certificate as a case of its own; the page moves on to it."""
     title = case.case.title.removesuffix(", continued") + ", continued"
-    return keep(visitor, title if case.case.title else title_of(certificate), certificate, model)
+    title = title if case.case.title else title_of(certificate)
+    return keep(visitor, title, certificate, model, case.case.request)
 
 
 def attack_path(visitor: str, case: Opened, model: Model, z: tuple[float, ...]) -> TaskView | None:
@@ -169,19 +170,32 @@ def start_sweep(visitor: str, case: Opened, model: Model) -> None:
     begin(visitor, f"{case.key}|sweep", "Trying other sigmas", work)
 
 
-def start_again(visitor: str, case: Opened, model: Model, sigma: tuple[float, ...]) -> None:
-    """A new run of the same question with another sigma; the page moves on to it when it ends."""
+def start_again(
+    visitor: str,
+    case: Opened,
+    model: Model,
+    *,
+    sigma: tuple[float, ...] | None = None,
+    protocol: str = "",
+    statistics: str = "",
+) -> None:
+    """A new run of the same question with one thing changed; the page moves on to it when it ends."""
     certificate, subject = case.case.certificate, case.subject
+    own = sigma_of(model.smoothing)
+    used = sigma or sigma_of(subject.smoothing)
+    paper = (protocol or certificate.protocol) == "paper"
+    staged = paper or (statistics or certificate.statistics.kind) == "staged"
     options = Options(
         alpha=certificate.alpha,
-        protocol=certificate.protocol,
-        statistics=certificate.statistics.kind if certificate.protocol != "paper" else "staged",
-        sigma=sigma,
+        protocol="paper" if paper else "adaptive",
+        statistics="staged" if staged else "anytime",
+        sigma=None if used == own else used,
         seed=certificate.seed + 1,
     )
+    asked = case.case.request
     request = Request(
         title=title_of(certificate),
-        spec="",
+        spec="" if asked is None else asked.spec,
         model=model,
         cloud=subject.cloud,
         transform=subject.transform,

@@ -9,12 +9,15 @@ from app.figures.arrays import packed, xyz
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.theme import DIVERGING, OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
 from tpc_core.diagnosis import CellFacts, CriticalChange
+from tpc_core.diagnosis.findings import probability
 
 
 def interval_figure(facts: CellFacts, theme: Theme) -> Figure:
     """p_A on one axis: the share of votes, the interval around it, and the threshold."""
     low, high = facts.lower_bound, facts.upper
-    left = max(0.0, min(low, facts.needed, facts.share if facts.n else 1.0, 0.5) - 0.06)
+    # As close as the numbers are to one, so that a thin interval is still seen beside its threshold.
+    lowest = min(low, facts.needed, facts.share if facts.n else 1.0)
+    left = max(0.0, lowest - 0.4 * (1 - lowest))
     colour = STATES["passed" if facts.state == "passed" else "failed"]
     bar: Figure = {
         "type": "scatter",
@@ -33,8 +36,8 @@ def interval_figure(facts: CellFacts, theme: Theme) -> Figure:
         "hovertemplate": f"{facts.n_a:,} of {facts.n:,} votes<extra></extra>",
     }
     layout = base_layout(theme, hovermode="closest")
-    layout["margin"] = {"l": 14, "r": 14, "t": 22, "b": 22}
-    layout["xaxis"] = axis(theme, range=[left, 1.012], fixedrange=True, nticks=6)
+    layout["margin"] = {"l": 30, "r": 14, "t": 22, "b": 22}
+    layout["xaxis"] = axis(theme, range=[left, 1 + 0.03 * (1 - left)], fixedrange=True, nticks=5)
     layout["yaxis"] = {"visible": False, "range": [-1, 1], "fixedrange": True}
     near_right = facts.needed > (left + 1.0) / 2
     layout["shapes"] = [
@@ -53,10 +56,19 @@ def interval_figure(facts: CellFacts, theme: Theme) -> Figure:
             "y": 1.0,
             "yanchor": "bottom",
             "xanchor": "right" if near_right else "left",
-            "text": f"needed {facts.needed:.4f}",
+            "text": f"needed {probability(facts.needed)}",
             "showarrow": False,
             "font": {"size": 12, "color": theme.muted},
-        }
+        },
+        {
+            "xref": "paper",
+            "x": -0.02,
+            "y": 0,
+            "xanchor": "right",
+            "text": "p<sub>A</sub>",
+            "showarrow": False,
+            "font": {"size": 13, "color": theme.muted},
+        },
     ]
     return {"data": [bar, dot], "layout": layout}
 
@@ -73,15 +85,16 @@ def votes_figure(votes: dict[str, int], target: str, theme: Theme, shown: int = 
         "y": [name.replace("_", " ") for name, _ in ranked],
         "x": [100 * count / total for _, count in ranked],
         "text": [f"{count:,}" for _, count in ranked],
-        "textposition": "auto",
+        "textposition": "outside",
+        "textfont": {"size": 12, "color": theme.text},
         "cliponaxis": False,
         "hovertemplate": "%{y}: %{text} votes<extra></extra>",
         "marker": {"color": [OKABE_ITO[0] if name == target else OKABE_ITO[5] for name, _ in ranked]},
     }
     layout = base_layout(theme, bargap=0.25)
-    layout["margin"] = {"l": 8, "r": 30, "t": 4, "b": 26}
+    layout["margin"] = {"l": 8, "r": 44, "t": 4, "b": 26}
     layout["xaxis"] = axis(
-        theme, range=[0, 100], ticksuffix=" %", fixedrange=True, tickvals=[0, 25, 50, 75, 100]
+        theme, range=[0, 100], fixedrange=True, tickvals=[0, 50, 100], ticktext=["0", "50", "100 % of votes"]
     )
     layout["yaxis"] = axis(
         theme, autorange="reversed", fixedrange=True, tickfont={"size": 13, "color": theme.text}

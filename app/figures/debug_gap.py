@@ -68,6 +68,21 @@ def gap_figure(subject: Subject, certified: float, attack: float | None, theme: 
     return {"data": traces, "layout": layout}
 
 
+def points_figure(certified: int, jointly: int, total: int, theme: Theme) -> Figure:
+    """Segmentation: how many points keep their part, each by itself and all of them together."""
+    traces = [
+        _bar(0.0, jointly, STATES["passed"], "certified jointly"),
+        _bar(jointly, certified, OKABE_ITO[4], "certified one by one"),
+        _bar(certified, total, _OPEN, "open"),
+    ]
+    layout = base_layout(theme, hovermode="closest", barmode="stack")
+    layout["margin"] = {"l": 14, "r": 14, "t": 2, "b": 36}
+    title = f"points: {jointly} certified jointly, {certified} one by one, {total - certified} open"
+    layout["xaxis"] = axis(theme, title, range=[0, 1.03 * total], fixedrange=True, nticks=9)
+    layout["yaxis"] = {"visible": False, "range": [-0.55, 0.55], "fixedrange": True}
+    return {"data": traces, "layout": layout}
+
+
 def _bar(low: float, high: float, colour: str, name: str) -> Figure:
     return {
         "type": "bar",

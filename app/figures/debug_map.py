@@ -18,6 +18,8 @@ from tpc_core.diagnosis import CellFacts, Subject
 _FLOOR = 0.4
 """Where the bars of a curve begin."""
 _MOST_MARKS = 120
+_ON_GREY = "#47505F"
+"""Words on cells without votes, which are light grey in both themes."""
 
 
 def cell_views(cells: Sequence[CellFacts]) -> list[CellView]:
@@ -124,7 +126,7 @@ def _unknown(subject: Subject, sides: tuple[int, int], at: float, theme: Theme) 
         "x": [axes[sides[0]].shown(view.cell.centre[sides[0]]) for view in blank],
         "y": [axes[sides[1]].shown(view.cell.centre[sides[1]]) for view in blank],
         "text": ["?"] * len(blank),
-        "textfont": {"size": 13, "color": theme.muted},
+        "textfont": {"size": 13, "color": _ON_GREY},
     }
 
 

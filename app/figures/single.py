@@ -11,6 +11,7 @@ from app.figures.axes import parameter_axes
 from app.figures.theme import OKABE_ITO, SEQUENTIAL, STATES, Figure, Theme, axis, base_layout, colour_bar
 from app.jobs import Count
 from tpc_core import Transform
+from tpc_core.diagnosis.findings import probability
 from tpc_core.landscape import Landscape
 from tpc_core.transforms import Ball, Region
 
@@ -68,7 +69,7 @@ def convergence_figure(counts: Sequence[Count], needed: float | None, theme: The
                 "xanchor": "right",
                 "yanchor": "bottom",
                 "showarrow": False,
-                "text": f"needed {needed:.4f}",
+                "text": f"needed {probability(needed)}",
                 "font": {"color": theme.muted, "size": 12},
             }
         ]
@@ -206,7 +207,7 @@ def group_figure(votes: dict[str, int], target: str, theme: Theme, shown: int = 
         "marker": {"color": [OKABE_ITO[0] if name == target else OKABE_ITO[5] for name, _ in ranked]},
     }
     layout = base_layout(theme)
-    layout["margin"] = {"l": 8, "r": 16, "t": 12, "b": 40}
+    layout["margin"] = {"l": 8, "r": 16, "t": 38, "b": 40}
     layout["xaxis"] = axis(theme, "share of votes", range=[0, 100], ticksuffix=" %")
     rows = max(len(ranked), 4)  # a single class is a bar too, not a wall
     layout["yaxis"] = axis(theme, range=[rows - 0.5, -0.5], tickfont={"size": 13, "color": theme.text})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app import links
+from app.debug import asked, steered
 from app.debug.around import around_panel
 from app.debug.attack import attack_panel, found_attack, path_chart
 from app.debug.cases import Case, cases, keep, model_of, title_of
 from app.debug.cell import cloud_panel, facts_panel, navigator, selected
 from app.debug.chart import HEIGHT, certificate_map, gap, tested
-from app.debug.choice import carry_over
+from app.debug.choice import carry_over, choose_later
 from app.debug.compare import compare_panel
 from app.debug.examples import EXAMPLES, Example
 from app.debug.opened import Opened, opened
@@ -17,7 +19,10 @@ from app.debug.points import points_panel
 from app.debug.take import take_panel
 from app.debug.tasks import Task, desk
 from app.debug.why import first_remedy, symbols, why
+from app.export import run_report
+from app.jobs import Request
 from app.literal import literal
+from app.snippets import radius_text
 from app.visitors import board
 from app.widgets.estimates import duration
 from tpc_core import Certificate, verify
@@ -25,7 +30,6 @@ from tpc_core.diagnosis import CellFacts
 from tpc_core.errors import TpcError
 
 POLL = 0.4
-PANELS = ["Why", "Attack", "What would it take", "Around it", "Points", "Compare"]
 _CSS = """
 <style>
 .tpc-cell { line-height: 1.35; }
@@ -34,6 +38,7 @@ _CSS = """
 .tpc-finding ul { margin: .2rem 0 0; padding-left: 1.1rem; opacity: .85; font-size: .9rem; }
 </style>
 """
+_NOT_SHARED = "The object of this certificate is in no set that others have: the link opens the page only."
 _MARKS = {"certified": "✓ Certified", "refuted": "✗ Refuted", "undecided": "? Undecided"}
 
 
@@ -41,6 +46,8 @@ def page() -> None:
     """The chooser, then the certificate; polled while something is under way."""
     visitor = str(st.session_state["visitor"])
     st.html(_CSS)
+    links.restore(asked.LINKED)
+    _recognise(visitor)
     st.fragment(_body, run_every=POLL if _busy(visitor) else None)(visitor, _busy(visitor))
 
 
@@ -52,6 +59,13 @@ def _busy(visitor: str) -> bool:
 
 
 def _body(visitor: str, known_busy: bool) -> None:
+    _look(visitor, known_busy)
+    if _busy(visitor) and not known_busy:
+        st.rerun()  # something was started on the way, and nobody would tell when it ends
+    links.share(asked.LINKED, note=st.session_state.get("debug_unshared", ""))
+
+
+def _look(visitor: str, known_busy: bool) -> None:
     _arrive(visitor)
     if known_busy != _busy(visitor):
         st.rerun()  # the timer has to start or to stop
@@ -61,7 +75,9 @@ def _body(visitor: str, known_busy: bool) -> None:
     if notice:
         st.warning(literal(notice))
     _progress(visitor)
+    _offer(visitor)
     if case is None:
+        asked.note_question(None, None)
         _empty(visitor)
         return
     task = opened(visitor, case)
@@ -82,6 +98,7 @@ def _arrive(visitor: str) -> None:
         view = job.view()
         if view.certificate is not None:
             st.session_state["debug_case"] = f"run:{job.id}"
+            choose_later(f"run:{job.id}", st.session_state.pop("debug_linked_cell", None))
         elif view.message:
             st.session_state["debug_notice"] = view.message
     drawer = desk().drawer(visitor)
@@ -95,16 +112,16 @@ def _arrive(visitor: str) -> None:
 def _choose_case(visitor: str, every: dict[str, Case]) -> Case | None:
     chooser, example, upload = st.columns([6, 1.7, 2], vertical_alignment="bottom")
     if every:
-        wanted = st.session_state.get("debug_case") or st.session_state.get("debug_kept")
-        st.session_state["debug_case"] = wanted if wanted in every else next(iter(every))
-        st.session_state["debug_kept"] = st.session_state["debug_case"]
-        chooser.selectbox(
+        if st.session_state.get("debug_case") not in every:
+            st.session_state["debug_case"] = next(iter(every))
+        chosen = chooser.selectbox(
             "Certificate",
             list(every),
-            format_func=lambda key: every[key].label,
-            key="debug_case",
+            format_func=lambda key: every[key].label if key in every else "",
+            key=steered.key_of("debug_case"),
             label_visibility="collapsed",
         )
+        steered.moved("debug_case", chosen)
         with example.popover("Examples", width="stretch", icon=":material/lightbulb:"):
             for one in EXAMPLES:
                 _start_button(visitor, one, f"{_MARKS[one.verdict][2:]}: {one.title}")
@@ -131,18 +148,61 @@ def _empty(visitor: str) -> None:
             _start_button(visitor, example, "Run it and look inside")
 
 
+def _recognise(visitor: str) -> None:
+    """A link to something that is here already leads straight to it: a page that was loaded again."""
+    link = asked.linked()
+    if link is None:
+        return
+    wanted = asked.words_of(link.request)
+    for case in cases(visitor).values():
+        request = asked.request_of(case)
+        if request is not None and asked.words_of(request) == wanted:
+            st.session_state["debug_case"] = case.id
+            choose_later(case.id, link.cell)
+            asked.forget()
+            return
+
+
+def _offer(visitor: str) -> None:
+    """What a link asks for: it holds the question and no votes, so the run is made again."""
+    link = asked.linked()
+    if link is None or st.session_state.get("debug_awaited") is not None:
+        return
+    request = link.request
+    with st.container(border=True):
+        words, go, leave = st.columns([6, 2.2, 1.3], vertical_alignment="center")
+        radius = "" if request.radius is None else f"within {radius_text(request.transform, request.radius)}"
+        words.markdown(
+            f"**This link leads to a run:** {literal(request.title)} {literal(radius)}, {literal(request.model.name)}. "
+            "It is made again here, with the same seed."
+        )
+        if go.button("Run it and look inside", key="debug_follow_link", type="primary", width="stretch"):
+            st.session_state["debug_linked_cell"] = link.cell
+            _submit(visitor, request)
+            asked.forget()
+            st.rerun()
+        if leave.button("Not now", key="debug_leave_link", width="stretch"):
+            asked.forget()
+            st.rerun()
+
+
+def _submit(visitor: str, request: Request) -> None:
+    try:
+        st.session_state["debug_awaited"] = board().submit(visitor, request).id
+    except TpcError as error:
+        st.session_state["debug_notice"] = str(error)
+
+
 def _start_button(visitor: str, example: Example, label: str) -> None:
     if st.button(
         label,
         key=f"debug_start_{example.verdict}",
         width="stretch",
-        type="primary" if example.verdict == "undecided" else "secondary",
+        type="primary" if example.verdict == "undecided" and asked.linked() is None else "secondary",
         disabled=st.session_state.get("debug_awaited") is not None,
     ):
-        try:
-            st.session_state["debug_awaited"] = board().submit(visitor, example.request()).id
-        except TpcError as error:
-            st.session_state["debug_notice"] = str(error)
+        asked.forget()
+        _submit(visitor, example.request())
         st.rerun()
 
 
@@ -214,6 +274,8 @@ def _workbench(visitor: str, case: Opened) -> None:
             "name: its counts are shown, and no new votes can be cast."
         )
     facts = selected(case)
+    shared = asked.note_question(case.case, None if facts is None else facts.path)
+    st.session_state["debug_unshared"] = "" if shared else _NOT_SHARED
     chart, cloud, numbers = st.columns([5.2, 4, 3.4], gap="medium")
     with chart:
         attack = found_attack(visitor, case)
@@ -236,17 +298,16 @@ def _workbench(visitor: str, case: Opened) -> None:
 
 def _rest(certificate: Certificate) -> str:
     """The sentence after its first word, where that word is the verdict itself."""
-    sentence = certificate.sentence
-    rest = sentence.removeprefix("Undecided") if certificate.verdict == "undecided" else f". {sentence}"
-    return symbols(rest)
+    rest = certificate.sentence.removeprefix("Undecided")
+    return symbols(rest if rest != certificate.sentence else f". {rest}")
 
 
 def _panels(visitor: str, case: Opened, facts: CellFacts | None) -> None:
-    wanted = st.session_state.pop("debug_next_panel", None) or st.session_state.get("debug_panel")
-    st.session_state["debug_panel"] = wanted if wanted in PANELS else PANELS[0]
-    panel = st.segmented_control(
-        "Panel", PANELS, key="debug_panel", required=True, label_visibility="collapsed"
-    )
+    if st.session_state.get("debug_panel") not in asked.PANELS:
+        st.session_state["debug_panel"] = asked.PANELS[0]
+    key = steered.key_of("debug_panel")
+    panel = st.segmented_control("Panel", asked.PANELS, key=key, required=True, label_visibility="collapsed")
+    steered.moved("debug_panel", panel)
     model = case.case.model
     if panel == "Attack":
         attack_panel(visitor, case, model, facts)
@@ -265,11 +326,24 @@ def _panels(visitor: str, case: Opened, facts: CellFacts | None) -> None:
 
 def _takeaway(case: Opened) -> None:
     certificate = case.case.certificate
-    st.download_button(
-        "This certificate (JSON)",
-        certificate.to_json(),
-        file_name=f"certificate-{certificate.cloud.name}-{certificate.claim.transform}.json",
-        mime="application/json",
-        icon=":material/download:",
-        key="debug_save",
-    )
+    stem = f"{certificate.cloud.name}-{certificate.claim.transform}"
+    with st.container(horizontal=True):
+        st.download_button(
+            "This certificate (JSON)",
+            certificate.to_json(),
+            file_name=f"certificate-{stem}.json",
+            mime="application/json",
+            on_click="ignore",
+            icon=":material/download:",
+            key="debug_save",
+        )
+        st.download_button(
+            "Report (HTML)",
+            lambda: run_report(certificate, title=case.case.title),
+            file_name=f"report-{stem}.html",
+            mime="text/html",
+            on_click="ignore",
+            icon=":material/description:",
+            help="One file with the verdict, the figures in 3D and the certificate; it opens offline.",
+            key="debug_report",
+        )

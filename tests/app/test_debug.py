@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -71,7 +72,7 @@ class TestPage:
 
     @pytest.mark.parametrize("kind", list(QUESTIONS))
     def test_every_kind_of_certificate_can_be_looked_into(self, debug: AppTest, kind: str) -> None:
-        debug.selectbox(key="debug_case").set_value(f"file:{genuine(kind).checksum[:16]}").run()
+        steered(debug.selectbox, "debug_case").set_value(f"file:{genuine(kind).checksum[:16]}").run()
         for _ in range(60):  # certificates of linear maps take a few seconds of quadrature to open
             if debug.get("button_group"):
                 break
@@ -79,18 +80,83 @@ class TestPage:
         assert not debug.exception
         assert not debug.error
         for panel in ("Attack", "What would it take", "Around it", "Points", "Compare", "Why"):
-            debug.button_group(key="debug_panel").set_value(panel).run()
+            steered(debug.button_group, "debug_panel").set_value(panel).run()
             assert not debug.exception, panel
 
     def test_it_steps_through_what_failed(self, debug: AppTest) -> None:
         from app.debug.choice import chosen_cell  # noqa: F401  (the page keeps the choice per case)
 
         certificate = genuine("points")
-        debug.selectbox(key="debug_case").set_value(f"file:{certificate.checksum[:16]}").run()
+        steered(debug.selectbox, "debug_case").set_value(f"file:{certificate.checksum[:16]}").run()
         failing = [facts.path for facts in Subject.of(certificate).failing]
         if len(failing) > 1:
             debug.button(key="debug_after").click().run()
             assert debug.session_state["debug_chosen"][f"file:{certificate.checksum[:16]}"] == failing[1]
+
+
+def steered(widgets: Any, name: str) -> Any:
+    """The widget of a name that both the visitor and the program move."""
+    return next(widget for widget in widgets if str(widget.key).startswith(f"{name}_"))
+
+
+@needs_model
+class TestLinks:
+    """The question of a case in the address, and back."""
+
+    @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.verdict)
+    def test_a_question_comes_back_from_its_words(self, example: Any) -> None:
+        from app.debug import asked
+
+        request = example.request()
+        words = asked.words_of(request)
+        app = AppTest.from_function(linked_words, kwargs={"words": {**words, "cell": "root"}}).run()
+        assert not app.exception
+        assert app.session_state["notices"] == []
+        assert app.session_state["words"] == words
+        assert app.session_state["cell"] == ""
+
+    def test_what_makes_no_sense_is_left_out_with_a_notice(self) -> None:
+        words = {
+            "object": "/etc/passwd",
+            "transform": "z-sneeze",
+            "radius": "0.2",
+            "model": "../model",
+            "sigma": "-1",
+            "confidence": "100",
+            "protocol": "none",
+            "budget": "1e9",
+            "seed": "-3",
+            "cell": "<b>",
+            "panel": "Secret",
+        }
+        app = AppTest.from_function(linked_words, kwargs={"words": words}).run()
+        assert not app.exception
+        assert len(app.session_state["notices"]) == len(words)
+        assert app.session_state["words"] is None
+
+    def test_a_certificate_from_a_file_has_a_link_where_its_object_is_in_the_gallery(self) -> None:
+        from app.debug.asked import request_of, words_of
+        from app.debug.cases import Case
+
+        certificate, request = made(2), EXAMPLES[2].request()
+        found = request_of(Case("file:1", "from a file", certificate, request.model))
+        assert found is not None
+        assert words_of(found) == {k: v for k, v in words_of(request).items() if k != "budget"}
+        assert request_of(Case("file:2", "of a toy", genuine("tree"), None)) is None
+
+
+def linked_words(words: dict[str, str]) -> None:
+    """A page that takes a link and says what it understood."""
+    import streamlit as st
+
+    from app import links
+    from app.debug import asked
+
+    st.session_state["visitor"] = "linked"
+    st.session_state["notices"] = links.take(asked.LINKED, words)
+    link = asked.linked()
+    st.session_state["words"] = None if link is None else asked.words_of(link.request)
+    st.session_state["cell"] = None if link is None else link.cell
 
 
 @needs_model
@@ -171,6 +237,27 @@ class TestTasks:
         view = desk.start("me", "count", "Counting", work).settle(10)
         assert (view.status, view.result) == ("done", 42)
         assert desk.get("you", "count") is None
+
+    def test_work_tells_how_long_the_rest_will_take_and_never_runs_backwards(self) -> None:
+        desk = Desk(Turns())
+        looked = threading.Event()
+
+        def work(task: Task) -> None:
+            assert not task.stop()
+            time.sleep(0.05)
+            task.report(None, "", 0.5)
+            task.report(None, "", 0.25)  # the plan grew
+            looked.wait(10)
+
+        task = desk.start("me", "slow", "Slow", work)
+        while task.view().part is None:
+            time.sleep(0.005)
+        view = task.view()
+        looked.set()
+        assert view.part == 0.5
+        assert view.eta is not None
+        assert view.eta >= 0
+        assert task.settle(10).eta is None
 
     def test_work_is_stopped(self) -> None:
         desk = Desk(Turns())

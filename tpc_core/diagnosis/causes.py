@@ -250,8 +250,9 @@ def _wide(
 def _no_level_left(subject: Subject) -> Remedy:
     if isinstance(subject.certificate.evidence, GridEvidence):
         return adaptive_run(subject)
-    text = "ask again with anytime statistics, which may always go on: every level reserved here is spent"
-    return Remedy("new-run", text, votes=math.inf, note=NEW_ALPHA, statistics="anytime")
+    note = f"Every level that was reserved here is spent; anytime statistics may always go on. {NEW_ALPHA}"
+    text = "ask again with anytime statistics"
+    return Remedy("new-run", text, votes=math.inf, note=note, statistics="anytime")
 
 
 def _unsure(subject: Subject, facts: CellFacts, evidence: tuple[str, ...], more: list[Remedy]) -> Finding:

@@ -61,9 +61,9 @@ def adaptive_run(subject: Subject) -> Remedy:
     """The same question to the adaptive protocol."""
     return Remedy(
         "new-run",
-        "ask again with the adaptive protocol, which refines its cells and reserves levels for more votes",
+        "ask again with the adaptive protocol",
         votes=subject.adaptive_votes,
-        note=NEW_ALPHA,
+        note=f"It refines its cells as needed, and reserves levels for more votes. {NEW_ALPHA}",
         protocol="adaptive",
     )
 
