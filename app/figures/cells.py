@@ -18,7 +18,7 @@ from tpc_core import Transform
 
 Mode = Literal["bound", "margin", "samples", "state", "coverage"]
 MODES: dict[Mode, str] = {
-    "bound": "Lower bound of p_A",
+    "bound": "Lower bound",
     "margin": "Margin",
     "samples": "Samples",
     "state": "State",
@@ -325,14 +325,14 @@ def volume_figure(
     known = [view for view in cells if not np.isnan(value_of(view, mode))]
     centres = np.array([view.cell.centre * factor for view in known]).reshape(-1, 3)
     widths = np.array([np.subtract(view.cell.high, view.cell.low) for view in known]).reshape(-1, 3)
-    size = 26 * (widths / (2 * np.asarray(half_widths))).max(axis=1, initial=0.05)
+    size = 40 * (widths / (2 * np.asarray(half_widths))).max(axis=1, initial=0.05)
     scale = scale_of(mode)
     trace: Figure = {
         "type": "scatter3d",
         "mode": "markers",
         **xyz(centres),
         "marker": {
-            "size": packed(np.clip(size, 3, 26)),
+            "size": packed(np.clip(size, 4, 26)),
             "symbol": "square",
             "opacity": 0.75,
             "color": packed([value_of(view, mode) for view in known]),

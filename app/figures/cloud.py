@@ -141,7 +141,6 @@ def _ghost(view: CloudView, theme: Theme, size: float, scene: str, *, strong: bo
             "mode": "markers",
             "scene": scene,
             "name": "original",
-            "showlegend": False,
             "marker": marker,
             "hoverinfo": "skip",
             **xyz(points),

@@ -23,12 +23,12 @@ DIVERGING = [
 
 STATES = {
     "waiting": "#b4bcc8",
+    "refining": "#CC79A7",
     "testing": "#F0C23C",
-    "refined": "#E69F00",
     "failed": "#D55E00",
     "passed": "#0072B2",
 }
-"""What is known of a cell."""
+"""What is known of a cell that stands."""
 
 
 @dataclass(frozen=True)

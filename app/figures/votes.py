@@ -29,8 +29,9 @@ def tally(
 ) -> Tally:
     """Both answers, and shares by class: the base model's confidence beside the smoothed model's votes.
 
-    The classes with the most votes are shown, and the true class always.
+    The classes with the most votes are shown, and the true class always, where the model knows it.
     """
+    truth = known_class(truth, classes)
     cast = int(votes.sum())
     share = votes / max(cast, 1)
     ranked = np.argsort(-(share + 1e-3 * base), kind="stable")
@@ -52,6 +53,11 @@ def tally(
         "smoothed": _answer("Smoothed says", classes[winner], truth, f", {votes[winner]} of {cast} votes"),
         "rows": rows,
     }
+
+
+def known_class(label: str | None, classes: Sequence[str]) -> str | None:
+    """The model's own word for a class: ShapeNet's Airplane is ModelNet's airplane. None where it has none."""
+    return next((name for name in classes if label is not None and name.lower() == label.lower()), None)
 
 
 def _answer(who: str, says: str, truth: str | None, rest: str) -> dict[str, str]:

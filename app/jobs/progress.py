@@ -58,7 +58,7 @@ class Progress:
             self.covered = event.covered
         elif isinstance(event, CellRefined):
             self.cells[event.cell.path] = replace(self.cells[event.cell.path], state="refined")
-            self.cells.update({child.path: CellView(child, "waiting") for child in event.children})
+            self.cells.update({child.path: CellView(child, "refining") for child in event.children})
         elif isinstance(event, Done):
             self.certificate = event.certificate
             self.samples = event.certificate.samples

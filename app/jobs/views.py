@@ -12,7 +12,8 @@ from tpc_core.landscape import Landscape
 from tpc_core.transforms import RadiusInput
 
 Status = Literal["queued", "running", "paused", "done", "cancelled", "failed"]
-CellStatus = Literal["waiting", "testing", "refined", "failed", "passed"]
+CellStatus = Literal["waiting", "refining", "testing", "refined", "failed", "passed"]
+"""A refining cell is a half of a refined one, and has no votes yet."""
 LIVE: tuple[Status, ...] = ("queued", "running", "paused")
 
 

@@ -81,15 +81,16 @@ def _slices(view: JobView, half: np.ndarray, mode: Mode) -> None:
     left, right = st.columns(2)
     with left:
         names = [axis.title for axis in axes]
-        across = names.index(st.selectbox("Slice across", names, index=2, key="slice_across") or names[2])
+        which, where = st.columns(2, vertical_alignment="bottom")
+        across = names.index(which.selectbox("Slice across", names, index=2, key="slice_across") or names[2])
         edge = float(axes[across].shown(half[across]))
-        at = st.slider(
+        at = where.slider(
             "at", -edge, edge, 0.0, edge / 32, key=f"slice_at_{transform.name}_{across}", format="%.3g"
         )
         first, second = (side for side in range(3) if side != across)
         inside = float(np.clip(at / axes[across].factor, -half[across], half[across]))
         figure = heatmap_figure(view.leaves, transform, half, mode, theme(), sides=(first, second), at=inside)
-        _plot(figure, view, "slice", height="clamp(260px, calc(100vh - 500px), 560px)")
+        _plot(figure, view, "slice", height="clamp(300px, calc(100vh - 448px), 612px)")
     with right:
         _plot(
             volume_figure(view.leaves, transform, half, mode, theme()),

@@ -60,15 +60,21 @@ OBJECT = Piece("object", lambda: "" if current_spec() == FIRST else current_spec
 
 
 def title_of(spec: str, shape: Shape) -> str:
-    """A few words for people."""
+    """A few words for people; of a long id, its beginning."""
     titles = {f"gallery:{entry.name}": entry.title for entry in gallery()}
-    return titles.get(spec, shape.name)
+    name = shape.name.rpartition("/")[2]
+    short = f"{(shape.label or 'object').replace('_', ' ')} {name[:8]}" if len(name) > 24 else name
+    return titles.get(spec, short)
 
 
 def part_names(spec: str) -> dict[int, str]:
-    """Part id -> word, where the gallery knows them."""
-    names = {f"gallery:{entry.name}": entry.part_names for entry in gallery()}
-    return dict(names.get(spec, {}))
+    """Part id -> word, where the gallery knows them; ShapeNet numbers its parts in the same way."""
+    known = [
+        entry.part_names
+        for entry in gallery()
+        if spec == f"gallery:{entry.name}" or spec.startswith("shapenetpart:")
+    ]
+    return {number: word for names in known for number, word in names.items()}
 
 
 def object_button(shape: Shape) -> None:

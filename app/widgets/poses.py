@@ -24,6 +24,7 @@ from app.state import (
 )
 from tpc_core import Transform
 from tpc_core.errors import TpcError
+from tpc_core.transforms import CoordinateNoise
 
 KEY = "pose_sliders"
 
@@ -106,6 +107,7 @@ def _choice(mine: Poser) -> None:
     st.multiselect(
         "Transform",
         kinds(),
+        format_func=kind_in_words,
         key="pose_kinds",
         on_change=_chosen,
         max_selections=3,
@@ -125,6 +127,11 @@ def _choice(mine: Poser) -> None:
     words = order_in_words(mine.transform)
     if words:
         st.caption(words)
+
+
+def kind_in_words(kind: str) -> str:
+    """The name of a kind, as the command line has it; of noise, also that it is noise."""
+    return f"noise, {kind}" if isinstance(parsed(kind), CoordinateNoise) else kind
 
 
 def _chosen() -> None:

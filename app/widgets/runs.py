@@ -16,6 +16,7 @@ from app.visitors import board
 from app.widgets.estimates import duration
 from app.widgets.maps import run_map
 from tpc_core import Budget, Certificate
+from tpc_core.certify.strategy import with_sigma
 from tpc_core.errors import TpcError
 
 POLL = 0.4
@@ -62,8 +63,8 @@ def show_run(job: Job) -> None:
 
 def _run(job: Job, known: tuple[bool, bool]) -> None:
     view = job.view()
-    if known != (view.live, view.changing):
-        st.rerun()  # the list of runs has news, and the timer may have to stop
+    if known != (view.live, view.changing) or st.session_state.get("run") != job.id:
+        st.rerun()  # the list of runs has news, the timer may have to stop, or another run was started from here
     st.markdown(f"### {literal(view.request.title)}")
     if view.live:
         _controls(job, view)
@@ -109,9 +110,10 @@ def _verdict(view: JobView) -> None:
         verdict = view.certificate.verdict
         mark = {"certified": "✓ Certified", "refuted": "✗ Refuted", "undecided": "? Undecided"}[verdict]
         sentence = html.escape(view.certificate.sentence)
-        st.html(
-            f'<div class="tpc-verdict {verdict}" data-verdict="{verdict}"><b>{mark}.</b> {sentence}</div>'
-        )
+        words = f"<b>{mark}.</b> {sentence}"
+        if sentence.startswith("Undecided "):  # it need not be said twice
+            words = f"<b>{mark}</b> {sentence.removeprefix('Undecided ')}"
+        st.html(f'<div class="tpc-verdict {verdict}" data-verdict="{verdict}">{words}</div>')
 
 
 def _facts(view: JobView) -> None:
@@ -124,13 +126,14 @@ def _facts(view: JobView) -> None:
         ("votes", f"{view.samples:,}"),
         ("votes/s", f"{view.rate:,.0f}" if view.rate else "…"),
         ("time", f"{view.seconds:.1f} s"),
-        ("smoothing", view.certificate.model.smoothing["kind"] if view.certificate else ""),
+        ("smoothing", with_sigma(view.request.model.smoothing, view.request.options.sigma).describe()),
         ("device", (view.certificate.device if view.certificate else cache.device_name()).upper()),
     ]
     shown = "".join(
         f"<span>{html.escape(name)} <b>{html.escape(value)}</b></span>" for name, value in facts if value
     )
-    st.html(f'<div class="tpc-facts" data-status="{view.status}" data-settled="{settled}">{shown}</div>')
+    marks = f'data-run="{view.id}" data-status="{view.status}" data-settled="{settled}"'
+    st.html(f'<div class="tpc-facts" {marks}>{shown}</div>')
 
 
 def _takeaways(job: Job, view: JobView) -> None:

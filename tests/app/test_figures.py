@@ -164,6 +164,14 @@ class TestVotes:
         assert counted["base"]["mark"] == "✓"
         assert tally(np.ones(1), np.ones(1, dtype=int), ["a"], None)["base"]["mark"] == ""
 
+    def test_a_class_of_another_data_set_is_known_by_its_word(self) -> None:
+        def mark(truth: str) -> str:
+            return tally(np.array([0.9, 0.1]), np.array([9, 1]), ["airplane", "car"], truth)["base"]["mark"]
+
+        assert mark("Airplane") == "✓"
+        assert mark("Car") == "✗"
+        assert mark("Motorbike") == ""  # the model cannot be right
+
     def test_a_strip_has_two_coordinates_for_each_point_of_each_draw(self) -> None:
         row = strip(np.zeros((3, MOST_POINTS + 8, 3)), [0, 1, 0], ["chair", "night_stand"], 0)
         assert len(unpacked(row["points"])) == 3 * MOST_POINTS * 2
@@ -260,7 +268,7 @@ class TestCells:
 
     def test_a_scale_of_states_has_one_colour_for_each(self) -> None:
         scale = scale_of("state")
-        assert [name for _, name in scale.ticks] == ["waiting", "testing", "refined", "failed", "passed"]
+        assert [name for _, name in scale.ticks] == ["waiting", "refining", "testing", "failed", "passed"]
 
 
 class TestSingle:

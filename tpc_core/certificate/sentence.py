@@ -33,8 +33,8 @@ def verdict_sentence(
     )
     if isinstance(evidence, PointEvidence):
         passed, count = sum(evidence.certified), len(evidence.certified)
-        who = "Every point keeps" if passed == count else f"{passed} of {count} points keep"
-        return f"{who} its part under every {transform.noun} within {within}, with {confidence} each."
+        who = "Every point keeps its" if passed == count else f"{passed} of {count} points keep their"
+        return f"{who} part under every {transform.noun} within {within}, with {confidence} each."
     name = prediction.name if prediction is not None else "its class"
     if verdict == "certified":
         return f"Every {transform.noun} within {within} keeps the class {name}, with {confidence}."

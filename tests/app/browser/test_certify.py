@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -52,7 +53,12 @@ def test_cells_of_a_taper_fill_in_over_time_and_then_there_is_a_verdict(visit) -
     assert download.value.suggested_filename.endswith("z-taper.json")
 
 
-def test_a_run_is_paused_goes_on_and_is_cancelled_in_mid_run(visit) -> None:
+def votes(page: Any) -> int:
+    text = page.locator(FACTS).first.inner_text()
+    return int(re.search(r"votes\s+([\d,]+)", text)[1].replace(",", ""))
+
+
+def test_a_run_is_paused_goes_on_is_cancelled_in_mid_run_and_continued(visit) -> None:
     page = visit(f"certify?transform=z-taper&radius=0.5&{PAPER}")
     start(page)
     wait_for_status(page, "running")
@@ -64,6 +70,16 @@ def test_a_run_is_paused_goes_on_and_is_cancelled_in_mid_run(visit) -> None:
     wait_for_status(page, "cancelled")
     page.get_by_role("button", name="Continue").wait_for()
     assert page.locator(".tpc-verdict").first.get_attribute("data-verdict") == "undecided"
+    kept = votes(page)
+    page.get_by_role("button", name="Continue").click()
+    wait_for_status(page, "running")
+    page.wait_for_function(
+        """kept => { const said = document.querySelector('.tpc-facts').innerText;
+        return Number(/votes\\s+([\\d,]+)/.exec(said)[1].replaceAll(',', '')) > kept; }""",
+        arg=kept,
+    )  # it did not begin again
+    page.get_by_role("button", name="Cancel").click()
+    wait_for_status(page, "cancelled")
 
 
 def test_two_visitors_share_the_device_and_never_see_each_other(visit) -> None:
