@@ -8,8 +8,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,22 +24,41 @@ CHROMIUM_FLAGS = [
 """Chromium without a screen: WebGL is drawn in software, and nothing is fetched from elsewhere."""
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server that runs: where it answers, and which process it is."""
+
+    address: str
+    pid: int
+
+
 @contextmanager
 def serve() -> Iterator[str]:
-    """Start a server on a free port; its address."""
+    """Start a server on a free port; its address. It computes on one core, to leave one to the browser beside it."""
+    with served({"OMP_NUM_THREADS": "1"}) as server:
+        yield server.address
+
+
+@contextmanager
+def served(environment: Mapping[str, str], log: Path | None = None) -> Iterator[Served]:
+    """Start a server on a free port as `make app` does, with further settings; what it says goes to a file."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
     command += ["--server.fileWatcherType", "none", "--server.headless", "true"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GOMP_SPINCOUNT": "0"}
-    server = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    with (log or Path(os.devnull)).open("wb") as said:
+        server = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "GOMP_SPINCOUNT": "0", **environment},
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        )
     address = f"http://127.0.0.1:{port}"
     try:
         _wait_for(f"{address}/_stcore/health", server)
-        yield address
+        yield Served(address, server.pid)
     finally:
         server.terminate()
         server.wait(20)
