@@ -1,15 +1,17 @@
 """The plain implementation that research code has: the yardstick for the engine, not a part of it.
 
-A PointNet of Conv1d and BatchNorm1d modules in eval mode, and transforms in a Python loop, sample by sample, with
-the operations that the authors' released program takes for each. It holds the weights of the checkpoint, so it is
-the same classifier: `benchmarks` checks the logits.
+A PointNet of Conv1d, BatchNorm1d and MaxPool1d modules in eval mode, and transforms in a Python loop, sample by sample,
+with the operations that the released program of the paper takes for each. It holds the weights of the checkpoint, so
+it is the same classifier: `benchmarks` checks the logits.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tpc_core import CoordinateSmoothing, Model, ParameterSmoothing
@@ -20,7 +22,7 @@ from tpc_core.smoothing import Smoothing
 
 
 class PlainPointNet(nn.Module):
-    """PointNet as in its first public PyTorch implementations; (B, 3, N) -> (B, classes)."""
+    """PointNet as the released program has it, with a bias before each BatchNorm; (B, 3, N) -> (B, classes)."""
 
     def __init__(self, source: PointNet) -> None:
         super().__init__()
@@ -36,7 +38,7 @@ class PlainPointNet(nn.Module):
         features = clouds
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
             features = torch.relu(norm(convolution(features)))
-        pooled = torch.max(features, 2)[0]
+        pooled = nn.functional.max_pool1d(features, features.shape[2]).flatten(1)
         for linear, norm in zip(self.hidden, self.hidden_norms, strict=True):
             pooled = torch.relu(norm(linear(pooled)))
         return self.output(self.dropout(pooled))
@@ -44,8 +46,9 @@ class PlainPointNet(nn.Module):
 
 def _convolution(layer: RowLayer | PooledLayer) -> nn.Conv1d:
     linear = layer.linear
-    convolution = nn.Conv1d(linear.in_features, linear.out_features, 1, bias=False)
+    convolution = nn.Conv1d(linear.in_features, linear.out_features, 1)
     convolution.weight.data = linear.weight.data[:, :, None].clone()
+    nn.init.zeros_(convolution.bias)
     return convolution
 
 
@@ -56,9 +59,11 @@ def plain_network(model: Model) -> nn.Module:
     return PlainPointNet(model.module).eval()
 
 
-def plain_votes(network: nn.Module, smoothing: Smoothing, points: Tensor, count: int, batch: int) -> Tensor:
+def plain_votes(
+    network: nn.Module, smoothing: Smoothing, points: Tensor, count: int, batch: int
+) -> NDArray[np.int64]:
     """Votes by class: repeat the cloud, transform the copies one by one, forward, count one by one."""
-    counts = torch.zeros(40, dtype=torch.int64)
+    counts = np.zeros(40, dtype=np.int64)
     with torch.no_grad():
         for start in range(0, count, batch):
             copies = points.repeat(min(batch, count - start), 1, 1)

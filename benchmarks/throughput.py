@@ -39,12 +39,13 @@ def measure(*, full: bool) -> list[str]:
         f"The PointNet of the paper (`{MODEL}`) on `{OBJECT}`, end to end: noise, transform, network, count, as "
         "`certify` does it. The floor is this machine's rate for a float32 product of two 2,048 x 2,048 matrices, "
         "taken in turns with the votes, divided by the network's FLOPs: no float32 program can be faster. *Plain* is "
-        "Conv1d and BatchNorm modules with transforms in a Python loop (`benchmarks/plain.py`), on the same threads.",
+        "Conv1d, BatchNorm and MaxPool modules with transforms in a Python loop, as the released program of the paper "
+        "has them (`benchmarks/plain.py`), on the same threads; *at most* is the floor divided by it.",
         "",
         f"Targets: at least {TARGET_FLOOR:.0%} of the floor, at least {TARGET_PLAIN:g}x plain.",
         "",
-        "| points | smoothing | threads | votes/s | floor | of the floor | plain | times plain |",
-        "|---:|---|---:|---:|---:|---:|---:|---:|",
+        "| points | smoothing | threads | votes/s | floor | of the floor | plain | times plain | at most |",
+        "|---:|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for points in SIZES:
         for name, smoothing in SMOOTHINGS.items():
@@ -73,7 +74,7 @@ def _rows(model: Model, smoothing: Smoothing, name: str, points: int, threads: l
         floor = found[f"sgemm {n}"] / flops(model.module, points)
         rows.append(
             f"| {points:,} | {name} | {n} | {ours:,.0f} | {floor:,.0f} | {ours / floor:.0%} | {plain:,.0f} "
-            f"| {ours / plain:.1f}x |"
+            f"| {ours / plain:.1f}x | {floor / plain:.1f}x |"
         )
         print(rows[-1], flush=True)
     return rows

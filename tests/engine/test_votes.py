@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.classifiers import small_cloud
 from tests.engine.conftest import Untrained, untrained
+from tpc_core.crew import share_out
 from tpc_core.models.canonical import CANONICAL
 from tpc_core.smoothing import (
     CoordinateSmoothing,
@@ -80,6 +81,20 @@ def test_votes_do_not_depend_on_threads_or_company(threads: None, segmentation: 
         assert torch.get_num_threads() == count
         # 3 blocks, then 33..290 lies in blocks 1 to 9, none, and one vote of one block.
         assert voter.evaluations == BLOCK * (3 + 9 + 0 + 1)
+
+
+def test_a_thread_of_the_crew_computes_on_one_core(threads: None) -> None:
+    """Helpers of its own would fight with the rest of the crew for the cores."""
+
+    def product(size: int) -> int:
+        square = torch.ones(size, size)
+        assert float((square @ square).sum()) == size**3
+        return torch.get_num_threads()
+
+    for count in (2, 3):
+        torch.set_num_threads(count)
+        assert list(share_out(product, [64] * 9)) == [1] * 9
+        assert torch.get_num_threads() == count
 
 
 @pytest.mark.parametrize(

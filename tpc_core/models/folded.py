@@ -29,14 +29,16 @@ class Pieces:
     """
 
     rows: int
-    """Through the narrow layers."""
+    """Through a network that has more to compute per cloud than its last layers (T-nets, say)."""
+    narrow: int
+    """Through the layers before the 1,024-wide one, where nothing else comes between."""
     wide: int
     """Through the 1,024-wide one."""
 
 
 def pieces(device: torch.device) -> Pieces:
     """The sizes that were fastest (`make bench`); on other devices than a CPU, what fits into 300 MB."""
-    return Pieces(4096, 512) if device.type == "cpu" else Pieces(1 << 17, 1 << 16)
+    return Pieces(4096, 1024, 512) if device.type == "cpu" else Pieces(1 << 17, 1 << 17, 1 << 16)
 
 
 Classifier = Callable[[Tensor], Tensor]
@@ -56,9 +58,9 @@ class Scratch(threading.local):
         """Space for (rows, width) floats on the device of `like`."""
         if like.device.type != "cpu":  # other devices keep what was freed by themselves
             return like.new_empty(rows, width)
-        if self._held is None or self._held.shape[0] < rows:
-            self._held = like.new_empty(rows, width)
-        return self._held[:rows]
+        if self._held is None or self._held.numel() < rows * width:
+            self._held = like.new_empty(rows * width)
+        return self._held[: rows * width].view(rows, width)
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,12 @@ class FoldedRows:
     def __init__(self, layers: Sequence[nn.Module]) -> None:
         rows = [layer for layer in layers if isinstance(layer, RowLayer)]
         self.layers = [fold_norm(layer.linear, layer.norm) for layer in rows]
-        self.scratch = [Scratch() for _ in rows]
+        # Two are enough: a layer writes to the one that its predecessor has read, which is still in the cache.
+        self.scratch = Scratch(), Scratch()
 
     def __call__(self, rows: Tensor) -> Tensor:
-        for layer, scratch in zip(self.layers, self.scratch, strict=True):
-            out = scratch.take(rows.shape[0], layer.weight.shape[1], rows)
+        for number, layer in enumerate(self.layers):
+            out = self.scratch[number % 2].take(rows.shape[0], layer.weight.shape[1], rows)
             rows = torch.addmm(layer.bias, rows, layer.weight, out=out).relu_()
         return rows
 
@@ -164,15 +167,18 @@ class FoldedTNet:
 
 
 class FoldedTrunk:
-    """All that a PointNet does per point: rows after two layers, rows after all, and the pooled features."""
+    """All that a PointNet does per point: rows after two layers, rows after all, and the pooled features.
 
-    def __init__(self, module: PointNet | PointNetSegmentation) -> None:
+    Who does not need the first (`local`) gets no promise about them: all layers are then one chain, if they can be.
+    """
+
+    def __init__(self, module: PointNet | PointNetSegmentation, *, local: bool) -> None:
         self.canonical = CANONICAL[module.canonical]
         self.input_tnet = FoldedTNet(module.input_tnet) if module.input_tnet is not None else None
         self.feature_tnet = FoldedTNet(module.feature_tnet) if module.feature_tnet is not None else None
         layers = list(module.points)
-        self.first = FoldedRows(layers[: module.layers_before_tnet])
-        self.second = FoldedRows(layers[module.layers_before_tnet :])
+        cut = module.layers_before_tnet if local or self.feature_tnet is not None else len(layers)
+        self.first, self.second = FoldedRows(layers[:cut]), FoldedRows(layers[cut:])
         self.pool = FoldedPool(module.pool, relu=module.pool_relu)
 
     def __call__(self, points: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -187,21 +193,25 @@ class FoldedTrunk:
         return local, rows, self.pool(rows, num_points)
 
 
-def blocks(points: Tensor) -> Sequence[Tensor]:
-    """The batch in pieces that the device works best on."""
-    return torch.split(points, max(1, pieces(points.device).rows // points.shape[1]))
+def blocks(points: Tensor, rows: int) -> Sequence[Tensor]:
+    """The batch in pieces of this many points, or of one cloud where it has more."""
+    return torch.split(points, max(1, rows // points.shape[1]))
 
 
 class FoldedPointNet:
     """A PointNet classifier in eval mode, folded; (B, N, 3) -> (B, classes)."""
 
     def __init__(self, module: PointNet) -> None:
-        self.trunk = FoldedTrunk(module)
+        self.trunk = FoldedTrunk(module, local=False)
         self.head = FoldedHead(module.head)
+        self.tnets = module.input_tnet is not None or module.feature_tnet is not None
 
     @torch.inference_mode()
     def __call__(self, points: Tensor) -> Tensor:
-        pooled = [self.trunk(block)[2] for block in blocks(points)]
+        sizes = pieces(points.device)
+        pooled = [
+            self.trunk(block)[2] for block in blocks(points, sizes.rows if self.tnets else sizes.narrow)
+        ]
         return self.head(torch.cat(pooled))
 
 
@@ -209,7 +219,7 @@ class FoldedSegmentation:
     """A PointNet segmenter in eval mode, folded; (B, N, 3) -> (B, N, parts)."""
 
     def __init__(self, module: PointNetSegmentation) -> None:
-        self.trunk = FoldedTrunk(module)
+        self.trunk = FoldedTrunk(module, local=True)
         first = module.parts[0]
         assert isinstance(first, RowLayer)
         folded = fold_norm(first.linear, first.norm)
@@ -222,7 +232,7 @@ class FoldedSegmentation:
 
     @torch.inference_mode()
     def __call__(self, points: Tensor) -> Tensor:
-        return torch.cat([self._block(block) for block in blocks(points)])
+        return torch.cat([self._block(block) for block in blocks(points, pieces(points.device).rows)])
 
     def _block(self, points: Tensor) -> Tensor:
         clouds, num_points = points.shape[:2]
@@ -240,7 +250,7 @@ class Eager:
 
     @torch.inference_mode()
     def __call__(self, points: Tensor) -> Tensor:
-        return torch.cat([self.module(block) for block in blocks(points)])
+        return torch.cat([self.module(block) for block in blocks(points, pieces(points.device).rows)])
 
 
 def fast_path(module: nn.Module) -> Classifier:
