@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 
 from app.components.plot import HOME, PNG, plot
-from app.debug.chart import step_back
 from app.debug.choice import choose, chosen_cell
 from app.debug.opened import Opened
 from app.debug.work import cell_votes
+from app.figures.cameras import step_back
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.debug_cell import interval_figure, votes_figure
 from app.figures.theme import OKABE_ITO

@@ -11,6 +11,7 @@ from app.components.plot import PNG, SVG, plot
 from app.debug.choice import choose
 from app.debug.opened import Opened
 from app.figures.axes import parameter_axes
+from app.figures.cameras import step_back
 from app.figures.cells import Mode
 from app.figures.cloud import certified_parts_figure
 from app.figures.debug_gap import gap_figure, points_figure
@@ -22,14 +23,6 @@ from tpc_core.certificate.schema import GroupEvidence, PointEvidence
 from tpc_core.diagnosis import CellFacts
 
 HEIGHT = 300
-
-
-def step_back(figure: dict[str, Any], by: float = 1.2) -> None:
-    """A small view is seen from a little farther away, so that the cube and its names fit."""
-    camera = figure["layout"]["scene"]["camera"]
-    eye = {name: by * value for name, value in camera["eye"].items()}
-    figure["layout"]["scene"]["camera"] = {**camera, "eye": eye}
-
 
 MODES: dict[Mode, str] = {"state": "State", "margin": "Margin", "bound": "Bound", "samples": "Votes"}
 

@@ -91,4 +91,6 @@ def _map(first: Opened, second: Opened) -> None:
         stamp=f"{first.key}|{second.key}|{measure}",
         actions=(PNG, SVG),
     )
-    st.caption("Blue: the second is surer. Orange: the first is. Blank: one of them has no vote there.")
+    st.caption(
+        "Blue: the second is surer. Orange: the first is. Grey: the same. Blank: one of them has no vote there."
+    )

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
 from app.figures.cloud import CloudView, cloud_figure
-from app.figures.theme import DIVERGING, OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
+from app.figures.debug_compare import DIFFERENCE
+from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
 from tpc_core.diagnosis import CellFacts, CriticalChange
 from tpc_core.diagnosis.findings import probability
 
@@ -109,7 +110,7 @@ def critical_figure(view: CloudView, change: CriticalChange, theme: Theme, *, si
     reach = max(1.0, float(np.abs(change.second - change.first).max(initial=0.0)))
     shift: Figure = {
         "color": packed((change.second - change.first)[change.kept]),
-        "colorscale": DIVERGING,
+        "colorscale": DIFFERENCE,
         "cmin": -reach,
         "cmax": reach,
         "showscale": True,

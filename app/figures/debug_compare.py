@@ -9,7 +9,7 @@ import numpy as np
 
 from app.figures.arrays import packed
 from app.figures.axes import parameter_axes
-from app.figures.theme import DIVERGING, OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
+from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
 from tpc_core.diagnosis import CellFacts, Subject, difference_map
 from tpc_core.diagnosis.compare import shared_half_widths
 
@@ -20,6 +20,8 @@ MEASURES: dict[Measure, str] = {
     "passed": "Certified cells",
 }
 _STEPS = {1: 401, 2: 81}
+DIFFERENCE = [[0.0, "#8c3f04"], [0.35, "#f0a868"], [0.5, "#d5d8de"], [0.65, "#7fb2dd"], [1.0, "#08478a"]]
+"""Orange is less, blue is more, grey is the same: no step at zero, which is no threshold here."""
 
 
 def measure(name: Measure) -> Callable[[CellFacts], float]:
@@ -59,7 +61,7 @@ def difference_figure(
         "z": packed(found.difference.reshape(shape), "f8"),
         "zmin": -reach,
         "zmax": reach,
-        "colorscale": DIVERGING,
+        "colorscale": DIFFERENCE,
         "colorbar": colour_bar(theme, "second minus first"),
         "text": _texts(found.first, found.second, shape),
         "hovertemplate": "%{text}<extra></extra>",

@@ -41,7 +41,11 @@ def ball_figure(
             for name in "xyz"
         },
         "aspectmode": "cube",
-        "camera": {"eye": {"x": 1.3, "y": -1.5, "z": 0.8}, "up": {"x": 0, "y": 0, "z": 1}},
+        "camera": {
+            "eye": {"x": 1.6, "y": -1.85, "z": 1.0},
+            "up": {"x": 0, "y": 0, "z": 1},
+            "center": {"x": 0, "y": 0, "z": -0.15},
+        },
         "uirevision": "keep",
     }
     return {"data": [cells, arrow], "layout": layout}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
 from tpc_core.evaluation.report import spoken_radius
@@ -23,7 +24,14 @@ def row_name(standing: Standing, *, points: bool) -> str:
 def standing_figure(rows: Sequence[Standing], theme: Theme) -> Figure:
     """Our figures with their 95 % intervals, blue above and orange below the paper's; rows as in the paper."""
     points = len({standing.row.points for standing in rows}) > 1
-    names = [row_name(standing, points=points) for standing in rows]
+    plain = [row_name(standing, points=points) for standing in rows]
+    # A row that several of our models answer is named by the model, too.
+    names = [
+        f"{name}, {Path(standing.figures.settings.model).stem}"
+        if plain.count(name) > 1 and standing.figures is not None
+        else name
+        for name, standing in zip(plain, rows, strict=True)
+    ]
     places = list(range(len(rows)))
     traces: list[Figure] = []
     for title, values, colour, symbol in (

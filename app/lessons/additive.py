@@ -63,7 +63,7 @@ def show() -> None:
             },
         )
         st.caption(
-            f"{count} of {votes} votes at θ = 0 give p_A ≥ {p_a:.4f} at 99.9 %. "
+            f"{count} of {votes} votes at θ = 0 give $p_A$ ≥ {p_a:.4f} at 99.9 %. "
             f"θ twice and 2θ once agree to {_gap(spec, twist):.0e}."
         )
         question("Does twice the noise certify twice the radius?", _answer(model, spec, sigma, votes, radius))
@@ -83,7 +83,7 @@ def show() -> None:
             stamp=stamp,
         )
         st.caption(
-            "The worst classifier with this p_A is right on one side of the dashed edge only: the attack moves the "
+            "The worst classifier with this $p_A$ is right on one side of the dashed edge only: the attack moves the "
             "bell off it."
         )
         figure(
@@ -116,9 +116,9 @@ def _answer(model: str, spec: str, sigma: float, votes: int, radius: float) -> s
     p_a, _ = _bound(model, spec, doubled, votes)
     most = lower_bound(votes, votes, ALPHA)
     return (
-        f"Only if p_A stays as it is. With σ = {sigma:.0f}° the radius is {radius:.0f}°; with σ = {doubled:.0f}° "
-        f"p_A is {p_a:.3f} and the radius {_radius(p_a, doubled):.0f}°. A classifier that was trained with the noise "
-        f"keeps p_A high: compare the twist-trained one. And {votes} votes that all agree only show "
-        f"p_A ≥ {most:.4f}, a radius of {_radius(most, 1.0):.2f} σ: "
+        f"Only if $p_A$ stays as it is. With σ = {sigma:.0f}° the radius is {radius:.0f}°; with σ = {doubled:.0f}° "
+        f"$p_A$ is {p_a:.3f} and the radius {_radius(p_a, doubled):.0f}°. A classifier that was trained with the noise "
+        f"keeps $p_A$ high: compare the twist-trained one. And {votes} votes that all agree only show "
+        f"$p_A$ ≥ {most:.4f}, a radius of {_radius(most, 1.0):.2f} σ: "
         "more votes buy more radius."
     )

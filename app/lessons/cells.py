@@ -7,6 +7,7 @@ import streamlit as st
 import torch
 from numpy.typing import NDArray
 
+from app.figures.cameras import step_back
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.lesson_cells import cell_of, reach_figure
 from app.lessons import live
@@ -15,7 +16,7 @@ from app.lessons.formula import Symbol, colour
 from app.lessons.frame import figure, formula, question, says
 from app.lessons.state import CELL_BOUND, CELL_COUNT, CELL_OBJECT, CELL_RADIUS, CELL_TAPER, number
 from app.look import theme
-from tpc_core.teaching import exact_taper_factor, paper_taper_factor, taper_gap
+from tpc_core.teaching import LessonCell, exact_taper_factor, paper_taper_factor, taper_gap
 from tpc_core.transforms import Taper
 
 TITLE = "Taper does not add up, so we cover it with cells"
@@ -65,7 +66,7 @@ def show() -> None:
             },
         )
         st.caption(
-            f"ρ > D: the cell passes ({mine.n_a}/{mine.n} votes). "
+            f"{mine.n_a} of {mine.n} votes. {_standing(mine)} "
             f"θ twice is {taper_gap(cloud, taper, taper):.3f} away from 2θ once."
         )
         question(
@@ -88,13 +89,20 @@ def show() -> None:
         drawn = cloud_figure(view, theme(), colouring="displacement", size=4.5)
         drawn["data"][-1]["marker"]["cmax"] = max(0.01, float(view.displacement.max()))
         figure(
-            drawn,
+            step_back(drawn, 1.3),
             key="lesson5_cloud",
             share=0.45,
             stamp=stamp,
             camera_of=spec,
             zoom=True,
         )
+
+
+def _standing(cell: LessonCell) -> str:
+    """Whether the ball of the cell's tested point holds the whole cell."""
+    if cell.passed:
+        return f"The ball holds the cell: ρ = {cell.radius:.3f} > D = {cell.displacement:.3f}."
+    return f"The ball is smaller than the cell: ρ = {cell.radius:.3f} < D = {cell.displacement:.3f}."
 
 
 def _tapered(spec: str, taper: float) -> NDArray[np.float32]:

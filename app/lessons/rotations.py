@@ -7,6 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
+from app.figures.cameras import step_back
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.lesson_ball import ball_figure, turning_figure
 from app.lessons import live
@@ -68,7 +69,7 @@ def show() -> None:
             )
             view = CloudView(original=cloud.points.numpy(), moved=moved.float().numpy())
             figure(
-                cloud_figure(view, theme(), colouring="height", size=5.0),
+                step_back(cloud_figure(view, theme(), colouring="height", size=5.0), 1.35),
                 key="lesson6_cloud",
                 share=0.5,
                 stamp=stamp,
