@@ -90,6 +90,7 @@ def _slices(view: JobView, half: np.ndarray, mode: Mode) -> None:
         first, second = (side for side in range(3) if side != across)
         inside = float(np.clip(at / axes[across].factor, -half[across], half[across]))
         figure = heatmap_figure(view.leaves, transform, half, mode, theme(), sides=(first, second), at=inside)
+        figure["data"][0]["showscale"] = False  # the bar beside the 3D map is the same
         _plot(figure, view, "slice", height="clamp(300px, calc(100vh - 448px), 612px)")
     with right:
         _plot(

@@ -111,6 +111,7 @@ def _choice(mine: Poser) -> None:
         key="pose_kinds",
         on_change=_chosen,
         max_selections=3,
+        select_all=False,
         help="Several make a composition, written as in the paper: the last one acts first.",
     )
     if any(has_axis(kind) for kind in st.session_state["pose_kinds"]):
