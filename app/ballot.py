@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tpc_core.crew import share_out
 from tpc_core.smoothing import NoiseStream, Smoothing
 from tpc_core.votes import BLOCK
 
@@ -31,7 +32,6 @@ class Look:
         return int(np.argmax(self.votes))
 
 
-@torch.inference_mode()
 def look(
     classifier: Callable[[Tensor], Tensor],
     smoothing: Smoothing,
@@ -43,23 +43,26 @@ def look(
 ) -> Look:
     """Ask the classifier about the points (N, 3), and about `votes` random draws around them.
 
-    The noise is the same at every call, so that a moving slider shows the transform and not the dice.
+    The noise is the same at every call, so that a moving slider shows the transform and not the dice. The looks of all
+    visitors share a few threads of their own, first come, first served: twenty at once would only slow each other
+    down, and none waits behind a certificate.
     """
-    base = torch.softmax(classifier(points[None]), dim=-1)[0]
     stream = NoiseStream(seed, STREAM)
-    counts = torch.zeros(base.shape[-1], dtype=torch.int64)
-    kept: list[Tensor] = []
-    answers: list[int] = []
     size = min(votes, BLOCK)
-    for index in range(max(1, votes // BLOCK)):
+
+    @torch.inference_mode()
+    def ask(index: int | None) -> tuple[Tensor, Tensor]:
+        """The points themselves and their confidences, or one block of draws and the answers to them."""
+        if index is None:
+            return points, torch.softmax(classifier(points[None]), dim=-1)[0]
         draws = smoothing.perturb(points.expand(size, *points.shape), stream.block(index))
-        answer = classifier(draws).argmax(dim=-1)
-        counts += torch.bincount(answer, minlength=len(counts))
-        missing = shown - len(answers)
-        if missing > 0:
-            kept.append(draws[:missing])
-            answers += answer[:missing].tolist()
-    return Look(base.numpy(), counts.numpy(), torch.cat(kept).numpy(), answers)
+        return draws, classifier(draws).argmax(dim=-1)
+
+    (_, base), *blocks = share_out(ask, [None, *range(max(1, votes // BLOCK))], crew="looks")
+    answers = torch.cat([answer for _, answer in blocks])
+    draws = torch.cat([drawn for drawn, _ in blocks[: -(-shown // size)]])[:shown]
+    counts = torch.bincount(answers, minlength=len(base))
+    return Look(base.numpy(), counts.numpy(), draws.numpy(), answers[:shown].tolist())
 
 
 def votes_that_fit(points: int, *, moving: bool) -> int:
