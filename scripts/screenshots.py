@@ -28,12 +28,15 @@ CERTIFY = {
     "certify-taper": "transform=z-taper&radius=0.5",
     "certify-twist": "transform=z-twist&radius=20",
     "certify-shear": "transform=z-shear&radius=0.03",
-    "certify-plane": "transform=z-taper%2Bz-rotation&radius=taper%3D0.3,rotation%3D5",
+    "certify-plane": "object=gallery:lamp-2&transform=z-taper%2Bz-rotation"
+    "&radius=taper%3D0.9,rotation%3D15&complete=yes",
     "certify-composition": "transform=z-twist%2Bz-taper%2Bz-rotation&radius=twist%3D10,taper%3D0.1,rotation%3D1",
     "certify-parts": "object=gallery:airplane-1&transform=z-rotation&model=segmentation64-z-rotation&radius=5",
 }
-PLAIN = {"debug": "h3, .tpc-verdict, button", "lessons": ".tpc-lesson-title", "theory": "h3", "results": "h3"}
+PLAIN = {"lessons": ".tpc-lesson-title", "theory": "h3", "results": "h3"}
 """Pages that are taken as they open, each with something that is on it."""
+FIRST = {"lessons": "lessons?lesson=5"}
+"""Where a page is best opened, if not at its beginning."""
 
 
 def rest(page: Any) -> None:
@@ -61,13 +64,20 @@ def certify(page: Any, address: str, question: str) -> None:
 
 def plain(page: Any, address: str, name: str) -> None:
     """A page as it opens."""
-    page.goto(f"{address}/{name}")
+    page.goto(f"{address}/{FIRST.get(name, name)}")
     page.locator(PLAIN[name]).first.wait_for()
+
+
+def debug(page: Any, address: str) -> None:
+    """A prepared case whose votes did not suffice, with one of its open cells."""
+    page.goto(f"{address}/debug")
+    page.locator(".st-key-debug_start_undecided button").click()
+    page.wait_for_selector(".st-key-debug_votes .tpc-plot[data-drawn]")
 
 
 def pictures() -> dict[str, Callable[[Any, str], None]]:
     """How to get to each picture."""
-    found: dict[str, Callable[[Any, str], None]] = {"explore": explore}
+    found: dict[str, Callable[[Any, str], None]] = {"explore": explore, "debug": debug}
     for name, question in CERTIFY.items():
         found[name] = lambda page, address, question=question: certify(page, address, question)
     for name in PLAIN:

@@ -15,6 +15,8 @@ from tpc_core.diagnosis.findings import probability
 from tpc_core.landscape import Landscape
 from tpc_core.transforms import Ball, Region
 
+_INK = "#1b2433"
+
 
 def convergence_figure(counts: Sequence[Count], needed: float | None, theme: Theme) -> Figure:
     """The share of votes and its lower bound as votes come in, with the threshold."""
@@ -176,20 +178,36 @@ def _disc(
         layout["yaxis"] |= {"constrain": "domain", "scaleanchor": "x"}  # a ball is round
     if certified is not None:
         region = transform.region(certified)
-        layout["shapes"] = [_outline(region, axes[0].factor, axes[1].factor)]
+        layout["shapes"] = _outline(region, axes[0].factor, axes[1].factor)
+        layout["annotations"] = [
+            {
+                "x": 0,
+                "y": float(region.half_widths[1]) * axes[1].factor,
+                "yanchor": "bottom",
+                "yshift": 4,
+                "text": "certified",
+                "showarrow": False,
+                "font": {"color": _INK, "size": 12},
+                "bgcolor": "rgba(255,255,255,.8)",
+            }
+        ]
     return {"data": [heat], "layout": layout}
 
 
-def _outline(region: Region, x_factor: float, y_factor: float) -> Figure:
+def _outline(region: Region, x_factor: float, y_factor: float) -> list[Figure]:
+    """A dark line in a white one: seen on every colour of the map."""
     half = region.half_widths
-    return {
+    line: Figure = {
         "type": "circle" if isinstance(region, Ball) else "rect",
         "x0": -float(half[0]) * x_factor,
         "x1": float(half[0]) * x_factor,
         "y0": -float(half[1]) * y_factor,
         "y1": float(half[1]) * y_factor,
-        "line": {"color": "#ffffff", "width": 3},
     }
+    return [
+        {**line, "line": {"color": "#ffffff", "width": 6}},
+        {**line, "line": {"color": _INK, "width": 2.5}},
+    ]
 
 
 def group_figure(votes: dict[str, int], target: str, theme: Theme, shown: int = 6) -> Figure:
