@@ -196,8 +196,9 @@ def _progress(title: str, total: int, as_json: bool) -> Iterator[Progress]:
         bar.set_postfix_str(text, refresh=False)
         bar.update(len(rows) - bar.n)
         if not drawn:
-            left = (now - started) / max(len(rows) - at_start, 1) * (total - len(rows))
-            click.echo(f"{title}: {len(rows)}/{total} objects, about {left:.0f} s left, {text}", err=True)
+            made = len(rows) - at_start
+            left = f"about {(now - started) / made * (total - len(rows)):.0f} s left, " if made else ""
+            click.echo(f"{title}: {len(rows)}/{total} objects, {left}{text}", err=True)
 
     try:
         yield show

@@ -33,4 +33,6 @@ def report(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
             )
         )
         return
-    click.echo(f"{len(found.figures)} evaluations; wrote {', '.join(str(path) for path in written[:2])}")
+    count = len(found.figures)
+    paths = ", ".join(str(path) for path in written[:2])
+    click.echo(f"{count} evaluation{'s' if count != 1 else ''}; wrote {paths}")

@@ -13,6 +13,7 @@ from tpc_core.data.files.content import as_text, read_bytes
 from tpc_core.data.limits import MAX_LIST_BYTES
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.settings import Request
+from tpc_core.models.precision import split_precision
 from tpc_core.models.store import CHECKPOINTS
 
 
@@ -55,7 +56,8 @@ def _request(
 
 def has_checkpoint(request: Request) -> bool:
     """Whether the weights and the card are there; a plan may run ahead of the training."""
-    weights = Path(request.model)
+    name, _ = split_precision(request.model)
+    weights = Path(name)
     if weights.suffix != ".safetensors":
-        weights = CHECKPOINTS / f"{request.model}.safetensors"
+        weights = CHECKPOINTS / f"{name}.safetensors"
     return weights.exists() and weights.with_suffix(".json").exists()

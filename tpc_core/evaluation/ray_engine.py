@@ -14,6 +14,7 @@ from tpc_core.errors import InvalidFile, InvalidValue, MissingDependency, TpcErr
 from tpc_core.evaluation.engines import THREADS, TRIES, WorkerLost
 from tpc_core.evaluation.objects import Result, Task, evaluate_with
 from tpc_core.models import Model, load_model
+from tpc_core.models.precision import split_precision, with_precision
 from tpc_core.models.store import CHECKPOINTS
 
 PER_SLOT = 2
@@ -33,10 +34,11 @@ def _model(name: str, digest: str, files: tuple[bytes, bytes]) -> Model:
     if digest not in _LOADED:
         _LOADED.clear()
         with tempfile.TemporaryDirectory() as folder:
-            weights = Path(folder) / f"{name}.safetensors"
+            checkpoint, precision = split_precision(name)
+            weights = Path(folder) / f"{Path(checkpoint).stem}.safetensors"
             weights.with_suffix(".json").write_bytes(files[0])
             weights.write_bytes(files[1])
-            model = load_model(str(weights))
+            model = load_model(with_precision(str(weights), precision))
         if model.digest != digest:
             raise InvalidFile(
                 f"the checkpoint {name} changed during the evaluation; start again with the new one"
@@ -54,7 +56,7 @@ def evaluate_remotely(task: Task, files: tuple[bytes, bytes]) -> Result | TpcErr
 
     torch.set_num_threads(1)
     try:
-        model = _model(Path(task.settings.model).stem, task.settings.model_digest, files)
+        model = _model(task.settings.model, task.settings.model_digest, files)
         return evaluate_with(model, task)
     except TpcError as error:  # returned, not raised: Ray would wrap it and change its type
         return type(error)(f"object {task.index} ({task.id}): {error}")
@@ -166,5 +168,7 @@ class RayEngine:
 
 def checkpoint_files(name: str) -> tuple[bytes, bytes]:
     """The card and the weights of a checkpoint, as they lie on the driver's disk."""
-    weights = Path(name) if name.endswith(".safetensors") else CHECKPOINTS / f"{name}.safetensors"
+    checkpoint, _ = split_precision(name)
+    shipped = not checkpoint.endswith(".safetensors")
+    weights = CHECKPOINTS / f"{checkpoint}.safetensors" if shipped else Path(checkpoint)
     return weights.with_suffix(".json").read_bytes(), weights.read_bytes()

@@ -20,6 +20,7 @@ from tpc_core.errors import InvalidFile, TpcError, unknown_name
 from tpc_core.models.architectures import Task, build
 from tpc_core.models.card import ModelCard, read_card
 from tpc_core.models.folded import fast_path
+from tpc_core.models.precision import FULL, Reduced, split_precision, with_precision
 from tpc_core.smoothing import Smoothing, smoothing_from_json
 
 MAX_WEIGHTS_BYTES = 2 << 30
@@ -30,15 +31,17 @@ CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 class Model:
     """A trained base classifier h with the smoothing that it was trained for.
 
-    `module` is the eager reference in eval mode; `classifier()` is the fast path to the same logits.
+    `module` is the eager reference in eval mode; `classifier()` is the fast path to the same logits, unless the model
+    is a variant of reduced precision, which is another classifier.
     """
 
     card: ModelCard
     module: nn.Module = field(repr=False)
+    precision: str = FULL
 
     @property
     def name(self) -> str:
-        return self.card.name
+        return with_precision(self.card.name, self.precision)
 
     @property
     def classes(self) -> list[str]:
@@ -56,8 +59,10 @@ class Model:
     @property
     def digest(self) -> str:
         """What identifies the function h: the sha256 of the weights together with the architecture."""
-        described = json.dumps([self.card.architecture, self.card.options, self.card.sha256], sort_keys=True)
-        return hashlib.sha256(described.encode()).hexdigest()
+        parts = [self.card.architecture, self.card.options, self.card.sha256]
+        if self.precision != FULL:
+            parts.append(self.precision)
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     @cached_property
     def smoothing(self) -> Smoothing:
@@ -65,12 +70,17 @@ class Model:
 
     def classifier(self, device: str | torch.device = "cpu") -> Callable[[Tensor], Tensor]:
         """The fast inference path on a device: (B, N, 3) float32 -> logits (B, C), or (B, N, P) for parts."""
-        return fast_path(self.module.to(device))
+        module = self.module.to(device)
+        return fast_path(module) if self.precision == FULL else Reduced(module, self.precision)
 
 
 def load_model(name_or_path: str) -> Model:
-    """A shipped checkpoint by name, or any checkpoint by the path of its .safetensors file."""
-    weights = _weights_path(name_or_path)
+    """A shipped checkpoint by name, or any checkpoint by the path of its .safetensors file.
+
+    NAME@bfloat16 and NAME@float16 are its variants of reduced precision.
+    """
+    checkpoint, precision = split_precision(name_or_path)
+    weights = _weights_path(checkpoint)
     card = read_card(weights.with_suffix(".json"))
     data = read_bytes(weights, MAX_WEIGHTS_BYTES)
     found = hashlib.sha256(data).hexdigest()
@@ -81,7 +91,14 @@ def load_model(name_or_path: str) -> Model:
         )
     module = _described(card, len(data), str(weights))
     load_weights(module, data, str(weights))
-    return Model(card, module.eval().requires_grad_(False))
+    return Model(_card_of_variant(card, precision), module.eval().requires_grad_(False), precision)
+
+
+def _card_of_variant(card: ModelCard, precision: str) -> ModelCard:
+    """What was measured of the full network was not measured of a variant."""
+    if precision == FULL:
+        return card
+    return card.model_copy(update={"held_aside": None, "clean_accuracy": None, "certified_accuracy": None})
 
 
 def _described(card: ModelCard, size: int, source: str) -> nn.Module:
@@ -137,7 +154,8 @@ def list_models() -> list[ModelCard]:
 
 def load_card(name: str) -> ModelCard:
     """The card of a shipped checkpoint, without its weights."""
-    return read_card(_weights_path(name).with_suffix(".json"))
+    checkpoint, precision = split_precision(name)
+    return _card_of_variant(read_card(_weights_path(checkpoint).with_suffix(".json")), precision)
 
 
 def encode_weights(tensors: dict[str, Tensor]) -> bytes:
