@@ -11,40 +11,63 @@ from tpc_core.data.sandbox import read_untrusted
 
 KEPT = 4
 """Files of one visitor; the oldest make room."""
+TOGETHER = 1 << 30
+"""Bytes that the files of all visitors may take in memory; who holds most makes room."""
 
 
 class Uploads:
     """Shapes by visitor and name; nobody can ask for another visitor's."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self.kept = kept
+    def __init__(self, kept: int = KEPT, together: int = TOGETHER) -> None:
+        self.kept, self.together = kept, together
         self._lock = threading.Lock()
-        self._shapes: dict[str, dict[str, Shape]] = {}
+        self._shapes: dict[tuple[str, str], Shape] = {}
+        """By visitor and spec; what was looked at last comes last."""
 
     def put(self, visitor: str, content: bytes, shape: Shape) -> str:
         """Keep a shape; the spec by which its visitor finds it again."""
         spec = f"upload:{hashlib.sha256(content).hexdigest()[:16]}"
         with self._lock:
-            mine = self._shapes.setdefault(visitor, {})
-            mine.pop(spec, None)
-            mine[spec] = shape
-            while len(mine) > self.kept:
-                del mine[next(iter(mine))]
+            self._shapes.pop((visitor, spec), None)
+            self._shapes[visitor, spec] = shape
+            mine = [key for key in self._shapes if key[0] == visitor]
+            for key in mine[: -self.kept]:
+                del self._shapes[key]
+            self._make_room((visitor, spec))
         return spec
 
     def get(self, visitor: str, spec: str) -> Shape | None:
         """One of the visitor's own."""
         with self._lock:
-            return self._shapes.get(visitor, {}).get(spec)
+            shape = self._shapes.pop((visitor, spec), None)
+            if shape is not None:
+                self._shapes[visitor, spec] = shape
+        return shape
+
+    def _make_room(self, newest: tuple[str, str]) -> None:
+        """Whoever holds most gives up the file that they looked at least lately; the newest stays."""
+        while True:
+            held: dict[str, int] = {}
+            for (visitor, _), shape in self._shapes.items():
+                held[visitor] = held.get(visitor, 0) + size_of(shape)
+            others = [key for key in self._shapes if key != newest]
+            if sum(held.values()) <= self.together or not others:
+                return
+            del self._shapes[max(others, key=lambda key: held[key[0]])]
 
     def sweep(self, present: Callable[[str], bool]) -> None:
         """Forget the files of visitors who are gone."""
         with self._lock:
-            visitors = list(self._shapes)
-        for visitor in visitors:
-            if not present(visitor):
-                with self._lock:
-                    self._shapes.pop(visitor, None)
+            visitors = {visitor for visitor, _ in self._shapes}
+        gone = {visitor for visitor in visitors if not present(visitor)}
+        with self._lock:
+            self._shapes = {key: shape for key, shape in self._shapes.items() if key[0] not in gone}
+
+
+def size_of(shape: Shape) -> int:
+    """The bytes of a shape in memory, near enough."""
+    mesh = 0 if shape.mesh is None else shape.mesh.vertices.nbytes + shape.mesh.faces.nbytes
+    return mesh + shape.ordered.points.nbytes
 
 
 def is_upload(spec: str) -> bool:

@@ -30,6 +30,7 @@ class Visitors:
     def note(self, visitor: str, session: str) -> None:
         with self._lock:
             self._sessions.setdefault(visitor, set()).add(session)
+            self._seen[visitor] = time.monotonic()
 
     def present(self, visitor: str) -> bool:
         if not exists():
@@ -37,7 +38,8 @@ class Visitors:
         runtime = get_instance()
         with self._lock:
             alive = {s for s in self._sessions.get(visitor, set()) if runtime.is_active_session(s)}
-            self._sessions[visitor] = alive
+            if visitor in self._sessions:
+                self._sessions[visitor] = alive
             if alive:
                 self._seen[visitor] = time.monotonic()
         return bool(alive)
@@ -45,6 +47,16 @@ class Visitors:
     def about(self, visitor: str) -> bool:
         """Whether a visitor is present, or was so a short while ago."""
         return self.present(visitor) or time.monotonic() - self._seen.get(visitor, -_ABOUT) < _ABOUT
+
+    def sweep(self) -> None:
+        """Forget the names of visitors who are gone: a server that runs for a term sees many."""
+        with self._lock:
+            known = list(self._sessions)
+        for visitor in known:
+            if not self.about(visitor):
+                with self._lock:
+                    self._sessions.pop(visitor, None)
+                    self._seen.pop(visitor, None)
 
 
 @st.cache_resource(show_spinner=False)
@@ -69,6 +81,7 @@ def board() -> JobBoard:
             time.sleep(_SWEEP_EVERY)
             jobs.sweep(register.present)
             files.sweep(register.about)
+            register.sweep()
 
     threading.Thread(target=sweep, name="sweep-jobs", daemon=True).start()
     return jobs
