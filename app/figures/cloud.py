@@ -67,7 +67,7 @@ def cloud_figure(
     size: float = 4.0,
 ) -> Figure:
     """The 3D figure; one scene, or two side by side (original left, transformed right)."""
-    limit = _limit(view.moved)
+    limit = half_side(view.moved)
     traces: list[Figure] = []
     layout = base_layout(theme, margin={"l": 0, "r": 0, "t": 0, "b": 0})
     if side_by_side:
@@ -91,8 +91,8 @@ def cloud_figure(
     return {"data": traces, "layout": layout}
 
 
-def _limit(points: Points) -> float:
-    """The half side: fixed, and in whole steps where a strong transform leaves the cube."""
+def half_side(points: Points) -> float:
+    """Half the side of the drawn cube: fixed, and in whole steps where a strong transform leaves the cube."""
     reach = float(np.abs(points).max(initial=0.0))
     return LIMIT if reach <= LIMIT else LIMIT * float(np.ceil(2 * reach / LIMIT)) / 2
 
@@ -163,24 +163,21 @@ def _body(view: CloudView, theme: Theme, colouring: Colouring, size: float, scen
     return [{**_markers("points", view.moved, scene), "marker": marker}]
 
 
-def _scale(points: Points, displacement: Points, theme: Theme, colouring: Colouring) -> Figure:
+def graded(
+    points: Points, displacement: Points, theme: Theme, colouring: Colouring
+) -> tuple[Points, float, float]:
+    """The value that colours each point, and the range of values that the colours span."""
     if colouring == "displacement":
-        top = max(0.25, float(np.ceil(4 * displacement.max(initial=0.0))) / 4)
-        return {
-            "color": packed(displacement),
-            "colorscale": SEQUENTIAL,
-            "cmin": 0,
-            "cmax": top,
-            "showscale": True,
-            "colorbar": colour_bar(theme, "displacement", x=0.99, len=0.7),
-        }
-    return {
-        "color": packed(points[:, 2]),
-        "colorscale": SEQUENTIAL,
-        "cmin": -1 if theme.paper == "#ffffff" else -1.7,
-        "cmax": 1,
-        "showscale": False,
-    }
+        return displacement, 0.0, max(0.25, float(np.ceil(4 * displacement.max(initial=0.0))) / 4)
+    return points[:, 2], -1.0 if theme.paper == "#ffffff" else -1.7, 1.0
+
+
+def _scale(points: Points, displacement: Points, theme: Theme, colouring: Colouring) -> Figure:
+    values, low, high = graded(points, displacement, theme, colouring)
+    scale = {"color": packed(values), "colorscale": SEQUENTIAL, "cmin": low, "cmax": high}
+    if colouring == "displacement":
+        return scale | {"showscale": True, "colorbar": colour_bar(theme, "displacement", x=0.99, len=0.7)}
+    return scale | {"showscale": False}
 
 
 def _dots(count: int, size: float) -> Figure:

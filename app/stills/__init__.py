@@ -33,12 +33,17 @@ class CannotRender(TpcError):
 
 @dataclass(frozen=True)
 class Still:
-    """What to render: a mesh (with faces) or splats (without), coloured per vertex, seen by a camera."""
+    """What to render: a mesh (with faces) or splats (without), coloured per vertex, seen by a camera.
+
+    As in Plotly, eye and centre are in units of the side of the drawn cube.
+    """
 
     vertices: NDArray[np.floating]
     colours: NDArray[np.floating]
     faces: NDArray[np.integer] | None
     eye: tuple[float, float, float]
+    centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    half_side: float = 1.15
     background: tuple[float, float, float] = (1.0, 1.0, 1.0)
     size: tuple[int, int] = (1200, 900)
 
@@ -53,7 +58,8 @@ class Still:
             vertices=np.asarray(self.vertices, dtype=np.float64),
             colours=np.asarray(self.colours, dtype=np.float64),
             faces=faces,
-            eye=np.asarray(self.eye, dtype=np.float64),
+            eye=2 * self.half_side * np.asarray(self.eye, dtype=np.float64),
+            centre=2 * self.half_side * np.asarray(self.centre, dtype=np.float64),
             background=np.asarray(self.background, dtype=np.float64),
             size=np.asarray(self.size, dtype=np.int64),
         )
@@ -142,13 +148,25 @@ def receive(stream: IO[bytes]) -> bytes:
     return content
 
 
-def eye_of(camera: dict[str, Any] | None) -> tuple[float, float, float]:
-    """The eye of a Plotly camera; the first view's where there is none."""
-    eye = (camera or {}).get("eye") or {}
-    default = (1.0, -1.15, 0.6)
-    values = [eye.get(name, fallback) for name, fallback in zip("xyz", default, strict=True)]
-    numbers = tuple(
+Place = tuple[float, float, float]
+FIRST_EYE: Place = (1.0, -1.15, 0.6)
+FIRST_CENTRE: Place = (0.0, 0.0, -0.1)
+NEAREST = 0.2
+"""How near an eye may be to what it looks at."""
+
+
+def view_of(camera: dict[str, Any] | None) -> tuple[Place, Place]:
+    """The eye and the centre of a Plotly camera; the first view's where they make no sense."""
+    eye, centre = _place(camera, "eye", FIRST_EYE), _place(camera, "center", FIRST_CENTRE)
+    apart = np.linalg.norm(np.subtract(eye, centre))
+    return (eye, centre) if apart > NEAREST else (FIRST_EYE, FIRST_CENTRE)
+
+
+def _place(camera: dict[str, Any] | None, name: str, default: Place) -> Place:
+    given = (camera or {}).get(name) or {}
+    values = [given.get(axis, fallback) for axis, fallback in zip("xyz", default, strict=True)]
+    x, y, z = (
         float(v) if isinstance(v, int | float) and abs(v) < 100 else d
         for v, d in zip(values, default, strict=True)
     )
-    return numbers if any(abs(v) > 1e-3 for v in numbers) else default  # type: ignore[return-value]
+    return x, y, z

@@ -12,6 +12,10 @@ import numpy as np
 from app.stills import receive, send
 
 SPLAT_RADIUS = 0.016
+SCREEN_GAMMA = 2.2
+"""The renderer takes light as it is, and colours are given as screens show them."""
+PLOTLY_FIELD = 45.0
+"""Degrees that Plotly's camera sees from top to bottom."""
 
 
 def main() -> None:
@@ -39,7 +43,7 @@ def _render(content: bytes, renderers: dict[tuple[int, int], Any]) -> bytes:
 
     with np.load(io.BytesIO(content)) as request:
         vertices, colours, faces = request["vertices"], request["colours"], request["faces"]
-        eye, background = request["eye"], request["background"]
+        eye, centre, background = request["eye"], request["centre"], request["background"]
         width, height = (int(side) for side in request["size"])
     if (width, height) not in renderers:
         renderers.clear()  # one renderer at a time: a second one beside it aborts
@@ -54,8 +58,7 @@ def _render(content: bytes, renderers: dict[tuple[int, int], Any]) -> bytes:
     material.shader = "defaultLit"
     material.base_roughness = 0.75
     renderer.scene.add_geometry("object", _geometry(o3d, vertices, colours, faces), material)
-    distance = 3.3 * eye / np.linalg.norm(eye)
-    renderer.setup_camera(38.0, [0.0, 0.0, 0.0], distance, [0.0, 0.0, 1.0])
+    renderer.setup_camera(PLOTLY_FIELD, centre, eye, [0.0, 0.0, 1.0])
     picture = np.asarray(renderer.render_to_image())
     stream = io.BytesIO()
     Image.fromarray(picture).save(stream, format="PNG")
@@ -77,7 +80,7 @@ def _geometry(o3d: Any, vertices: np.ndarray, colours: np.ndarray, faces: np.nda
         vertices, colours = vertices[both].reshape(-1, 3), colours[both].reshape(-1, 3)
         faces = np.arange(len(vertices)).reshape(-1, 3)
     mesh = o3d.geometry.TriangleMesh(o3d.utility.Vector3dVector(vertices), o3d.utility.Vector3iVector(faces))
-    mesh.vertex_colors = o3d.utility.Vector3dVector(colours)
+    mesh.vertex_colors = o3d.utility.Vector3dVector(colours**SCREEN_GAMMA)
     mesh.compute_vertex_normals()
     return mesh
 

@@ -86,7 +86,7 @@ def page() -> None:
         _prediction(now, setting, poser)
     links.share(LINKED, note=NOT_SHARED if is_upload(current_spec()) else "")
     if camera is not None:
-        show_still(now.view, camera, shape.name)
+        show_still(now.view, camera, setting.colouring, shape.name)
 
 
 def _point_count(shape: Shape) -> int:

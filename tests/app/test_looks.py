@@ -7,7 +7,10 @@ import pytest
 import torch
 
 from app.ballot import look, votes_that_fit
-from app.stills import CannotRender, Renderer, Still, eye_of, obstacle
+from app.figures.cloud import CloudView
+from app.figures.theme import LIGHT
+from app.stills import CannotRender, Renderer, Still, obstacle, view_of
+from app.widgets.stills import still_of
 from tpc_core import CoordinateSmoothing
 from tpc_core.models import build
 from tpc_core.models.critical import critical_counts
@@ -71,5 +74,21 @@ def test_a_worker_that_dies_is_a_sentence_and_not_a_crash(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("camera", [None, {}, {"eye": {"x": "far"}}, {"eye": {"x": 0, "y": 0, "z": 0}}])
 def test_a_camera_that_makes_no_sense_is_the_first_view(camera) -> None:
-    eye = eye_of(camera)
-    assert np.linalg.norm(eye) > 0.5
+    eye, centre = view_of(camera)
+    assert np.linalg.norm(np.subtract(eye, centre)) > 0.5
+
+
+def test_a_still_is_seen_from_where_the_picture_is() -> None:
+    camera = {"eye": {"x": 2.0, "y": 0.0, "z": 0.5}, "center": {"x": 0.1, "y": 0.0, "z": 0.0}}
+    assert view_of(camera) == ((2.0, 0.0, 0.5), (0.1, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("colouring", ["height", "displacement", "parts", "critical"])
+def test_a_still_has_the_colours_of_the_picture(colouring) -> None:
+    points = np.random.default_rng(0).uniform(-0.5, 0.5, (40, 3))
+    view = CloudView(points, points * [1, 1, 1.5], parts=np.arange(40) % 2, critical=np.arange(40) % 3)
+    colours = still_of(view, None, LIGHT, colouring).colours
+    assert colours.shape == (40, 3)
+    assert 0 <= colours.min() <= colours.max() <= 1
+    distinct = len(np.unique(colours.round(6), axis=0))
+    assert distinct == 2 if colouring in ("parts", "critical") else distinct > 20

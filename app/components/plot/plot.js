@@ -139,7 +139,7 @@ class Chart {
       this.cameraOf = data.camera_of;
     }
     for (const scene of scenesOf(layout)) {
-      const camera = this.cameras[scene];
+      const camera = this.camera(scene);
       if (camera) layout[scene] = { ...layout[scene], camera };
     }
     const config = {
@@ -181,6 +181,13 @@ class Chart {
       const custom = point.customdata ?? null;
       this.emit("click", { x: point.x, y: point.y, z: point.z ?? null, custom, curve: point.curveNumber });
     });
+  }
+
+  // Where the user's camera is; none before it was touched. The scene itself is asked: a wheel is reported before
+  // its zoom has happened.
+  camera(scene) {
+    if (!this.cameras[scene]) return null;
+    return this.canvas._fullLayout?.[scene]?._scene?.getCamera() || this.cameras[scene];
   }
 
   remember(scene, camera) {
@@ -234,7 +241,7 @@ class Chart {
       }
       window.Plotly.relayout(this.canvas, update);
     } else {
-      const camera = this.cameras.scene || (this.data.figure.layout.scene || {}).camera || null;
+      const camera = this.camera("scene") || (this.data.figure.layout.scene || {}).camera || null;
       this.emit("action", { id, camera, at: Date.now() });
     }
   }

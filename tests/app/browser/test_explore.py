@@ -107,6 +107,15 @@ def test_the_camera_stays_where_the_user_put_it(visit) -> None:
     rotate(page)
     turned = eye(page)
     assert any(abs(turned[k] - start[k]) > 0.05 for k in "xyz")
+    page.mouse.wheel(0, -200)
+    page.wait_for_function(
+        f"x => document.querySelector('{CLOUD}')._fullLayout.scene._scene.getCamera().eye.x !== x",
+        arg=turned["x"],
+    )
+    rested = turned
+    while (turned := eye(page)) != rested:  # a zoom glides to its end
+        rested = turned
+        page.wait_for_timeout(100)
     points = drawn(page)
     drag(page, 0.6)
     assert drawn(page) != points
