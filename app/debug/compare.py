@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app.components.plot import PNG, SVG, plot
-from app.debug.cases import cases
+from app.debug.cases import Case, cases
 from app.debug.opened import Opened, opened
 from app.figures.axes import parameter_axes
 from app.figures.debug_compare import MEASURES, Measure, difference_figure, intervals_figure
@@ -28,7 +28,7 @@ def compare_panel(visitor: str, case: Opened) -> None:
         )
         return
     if st.session_state.get("debug_other") not in others:
-        st.session_state["debug_other"] = next(iter(others))
+        st.session_state["debug_other"] = _likeliest(case, others)
     key = st.selectbox(
         "Compare with", list(others), format_func=lambda name: others[name].label, key="debug_other"
     )
@@ -50,6 +50,17 @@ def compare_panel(visitor: str, case: Opened) -> None:
         st.dataframe(table, hide_index=True, width="stretch", height=_HEIGHT + 40)
     with right:
         _map(first, case)
+
+
+def _likeliest(case: Opened, others: dict[str, Case]) -> str:
+    """The case that one would compare with: about the same transform and the same object, if there is one."""
+    mine = case.case.certificate
+
+    def likeness(key: str) -> tuple[bool, bool]:
+        theirs = others[key].certificate
+        return theirs.claim.transform == mine.claim.transform, theirs.cloud.digest == mine.cloud.digest
+
+    return max(others, key=likeness)
 
 
 def _map(first: Opened, second: Opened) -> None:

@@ -105,8 +105,16 @@ def _arrive(visitor: str) -> None:
     seen = st.session_state.setdefault("debug_seen", set(drawer))
     for key in [key for key in drawer if key not in seen]:
         seen.add(key)
-        carry_over(str(st.session_state.get("debug_case")), key)
+        before = cases(visitor).get(str(st.session_state.get("debug_case")))
+        if before is not None and _same_cells(before.certificate, drawer[key].certificate):
+            carry_over(before.id, key)
         st.session_state["debug_case"] = key
+
+
+def _same_cells(first: Certificate, second: Certificate) -> bool:
+    """Whether a path names the same cell in both: one came of going on with the other."""
+    a, b = ((c.cloud.digest, c.claim.transform, c.model.digest, c.protocol) for c in (first, second))
+    return a == b
 
 
 def _choose_case(visitor: str, every: dict[str, Case]) -> Case | None:

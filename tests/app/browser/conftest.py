@@ -17,7 +17,11 @@ CHROMIUM = next((path for path in map(shutil.which, BROWSERS) if path), None)
 PATIENCE = 180_000
 """Milliseconds until a test gives up: WebGL runs in software here, and the machine may be busy."""
 
-READY = {"explore": ".tpc-plot[data-drawn]", "certify": "[data-testid=stBaseButton-primary]"}
+READY = {
+    "explore": ".tpc-plot[data-drawn]",
+    "certify": "[data-testid=stBaseButton-primary]",
+    "debug": "[class*=st-key-debug_]",
+}
 """What is on a page once it can be used."""
 
 FAILED = pytest.StashKey[bool]()
@@ -72,7 +76,7 @@ def visit(
         contexts.append(context)
         page = context.new_page()
         page.goto(f"{server}/{path}")
-        page.wait_for_selector(READY["certify" if path.startswith("certify") else "explore"])
+        page.wait_for_selector(READY.get(path.partition("?")[0], READY["explore"]))
         page.wait_for_selector(".tpc-link")  # the last thing that a page draws
         return page
 
