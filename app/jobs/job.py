@@ -11,7 +11,7 @@ from pathlib import Path
 from app.jobs.progress import Progress
 from app.jobs.saved import forget, keep
 from app.jobs.views import LIVE, JobView, Request, Status
-from app.turns import Turns
+from app.turns import Turns, be_patient
 from tpc_core import Certificate, certify_events
 from tpc_core.certificate.schema import SingleEvidence
 from tpc_core.certify import Event
@@ -120,6 +120,7 @@ class Job:
     # -- for the worker ----------------------------------------------------------------------------------------
 
     def _work(self) -> None:
+        be_patient()
         try:
             self._wait_for_turn()
             request = self.request

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from app.jobs import FORGOTTEN_AFTER, JobBoard, JobView, Request, TooManyJobs
-from app.turns import Turns
+from app.turns import PATIENT, Turns, be_patient
 from tpc_core import Budget, Options, parse_transform, verify
 
 
@@ -260,3 +262,19 @@ def test_whoever_stops_waiting_leaves_the_queue() -> None:
     assert turns.step("first", lambda: False)
     assert not turns.step("second", lambda: True)
     assert turns.position("second") == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the priorities of threads apart")
+def test_certificates_give_way_to_pages() -> None:
+    nice: list[int] = []
+
+    def work() -> None:
+        be_patient()
+        nice.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert nice == [max(before, PATIENT)]
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before
