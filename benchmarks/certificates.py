@@ -33,7 +33,7 @@ ADDITIVE = (
 )
 LONG = "general-rotation"
 """Takes hundreds of thousands of votes per object even adaptively: the first object alone, all with --full."""
-REAL_LIMIT = 150_000
+REAL_LIMIT = 250_000
 """Votes of the paper's protocol that are cast for each object without --full."""
 HALF_SPACE = COVERS[2:]
 HALF_SPACE_LIMIT = 4_000_000
