@@ -1,8 +1,8 @@
 """Put the figures of finished evaluations on the cards of the checkpoints, and keep the summaries.
 
     tpc evaluate --plan configs/evaluation/paper.toml --out runs/eval/final
-    tpc report runs/eval/final --out results/paper
     python scripts/cards.py runs/eval/final
+    tpc report results/paper/summaries --out results/paper
 
 An evaluation of other weights than those of the checkpoint is left out, and so is one that is not finished.
 """

@@ -24,11 +24,36 @@ from tpc_core.evaluation.paper import paper
 from tpc_core.evaluation.parts import certified_iou
 from tpc_core.evaluation.plan import load_plan
 from tpc_core.evaluation.report import load_runs
+from tpc_core.evaluation.summary import read_summary, to_json
 from tpc_core.models import build
 from tpc_core.models.store import encode_weights
 
 Ask = Callable[..., Request]
 PLAN = Path(__file__).parents[2] / "configs" / "evaluation" / "paper.toml"
+
+RESULTS = Path(__file__).parents[2] / "results" / "paper"
+
+
+def test_the_shipped_report_says_what_the_shipped_summaries_hold(tmp_path: Path) -> None:
+    flags = [str(RESULTS / "summaries"), "--out", str(tmp_path)]
+    assert CliRunner().invoke(report_command, flags, catch_exceptions=False).exit_code == 0
+    for made in tmp_path.iterdir():
+        assert (RESULTS / made.name).read_bytes() == made.read_bytes()
+
+
+@pytest.mark.parametrize("path", sorted((RESULTS / "summaries").glob("*.json")), ids=lambda path: path.stem)
+def test_a_summary_comes_back_whole(path: Path) -> None:
+    kept, again = json.loads(path.read_text()), to_json(read_summary(path))
+    for said in (kept, again):
+        del said["command"], said["library"]  # how today's version would put it
+    assert again == kept
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "tpc-evaluation/1"}', "[" * 100_000])
+def test_what_is_not_a_summary_is_refused_in_a_sentence(text: str, tmp_path: Path) -> None:
+    (tmp_path / "summary.json").write_text(text)
+    with pytest.raises(InvalidFile, match="not a summary"):
+        load_runs([tmp_path])
 
 
 def test_the_summary_the_table_and_the_report_agree(ask: Ask, tmp_path: Path, world: Path) -> None:

@@ -15,7 +15,7 @@ import click
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def report(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
-    """Write report.md and report.html about RUNS: folders of `tpc evaluate`, finished or not."""
+    """Write report.md and report.html about RUNS: folders of `tpc evaluate`, finished or not, or of summaries."""
     from tpc_core.evaluation.report import load_runs, write_report
     from tpc_core.evaluation.summary import to_json
 

@@ -17,7 +17,7 @@ from tpc_core.evaluation.intervals import Share
 from tpc_core.evaluation.journal import NAME
 from tpc_core.evaluation.paper import PaperRow, PaperTable, paper, paper_figure
 from tpc_core.evaluation.run import load_figures
-from tpc_core.evaluation.summary import ClaimFigures, Figures
+from tpc_core.evaluation.summary import ClaimFigures, Figures, read_summary
 from tpc_core.transforms import parse_transform
 from tpc_core.version import VERSION
 
@@ -45,19 +45,23 @@ class Runs:
 
 
 def load_runs(folders: Sequence[Path]) -> Runs:
-    """The evaluations in these folders; the folder of a plan stands for all its runs."""
+    """The evaluations in these folders; the folder of a plan stands for all its runs, and summaries for theirs."""
     found: list[Path] = []
+    kept: list[Path] = []
     waiting: list[dict[str, Any]] = []
     for folder in folders:
         inside = (
             [folder] if (folder / NAME).exists() else sorted(path.parent for path in folder.glob(f"*/{NAME}"))
         )
-        if not inside and not (folder / WAITING).exists():
+        summaries = [] if inside else sorted(set(folder.glob("*.json")) - {folder / WAITING})
+        if not inside and not summaries and not (folder / WAITING).exists():
             raise InvalidFile(f"{folder} holds no evaluation; make one with `tpc evaluate --out {folder}`")
         found += inside
+        kept += summaries
         if (folder / WAITING).exists():
             waiting += json.loads((folder / WAITING).read_text(encoding="utf-8"))
     figures = [load_figures(folder)[0] for folder in dict.fromkeys(found)]
+    figures += [read_summary(path) for path in kept]
     done = {figure.settings.model for figure in figures}
     return Runs(figures, [entry for entry in waiting if entry["model"] not in done])
 

@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from tpc_core.certificate.schema import write_atomically
+from tpc_core.data.files.content import read_bytes
+from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.intervals import CONFIDENCE, Share, mean_of, share_of
 from tpc_core.evaluation.records import ClaimRow, ObjectRow
 from tpc_core.evaluation.settings import Settings
 from tpc_core.version import VERSION
+
+FORMAT = "tpc-evaluation/1"
+LARGEST_SUMMARY = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ def to_json(figures: Figures) -> dict[str, Any]:
 
     settings = figures.settings
     return {
-        "format": "tpc-evaluation/1",
+        "format": FORMAT,
         "library": VERSION,
         "command": settings.command(),
         "settings": settings.model_dump(mode="json"),
@@ -141,6 +146,40 @@ def to_json(figures: Figures) -> dict[str, Any]:
         "evaluations_per_object": round(figures.evaluations_per_object, 1),
         "seconds_per_object": round(figures.seconds_per_object, 3),
     }
+
+
+def read_summary(path: Path) -> Figures:
+    """The figures of a summary that was kept without its journal, or one sentence about what is wrong with it."""
+    try:
+        document = json.loads(read_bytes(path, LARGEST_SUMMARY))
+        if document["format"] != FORMAT:
+            raise InvalidFile(f"{path} is not a summary of `tpc evaluate`")
+        return Figures(
+            settings=Settings.model_validate(document["settings"]),
+            done=int(document["objects"]),
+            clean_accuracy=Share(**document["clean_accuracy"]),
+            base_accuracy=Share(**document["base_accuracy"]),
+            claims=[_read_claim(claim) for claim in document["claims"]],
+            evaluations_per_object=float(document["evaluations_per_object"]),
+            seconds_per_object=float(document["seconds_per_object"]),
+        )
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise InvalidFile(f"{path} is not a summary of `tpc evaluate`: {error}") from error
+
+
+def _read_claim(claim: Mapping[str, Any]) -> ClaimFigures:
+    def share(name: str) -> Share | None:
+        return None if claim[name] is None else Share(**claim[name])
+
+    return ClaimFigures(
+        claim=str(claim["claim"]),
+        certified_accuracy=Share(**claim["certified_accuracy"]),
+        certified_ratio=share("certified_ratio"),
+        statuses=dict(claim["statuses"]),
+        samples=float(claim["samples_per_certificate"]),
+        joint_accuracy=share("joint_accuracy"),
+        joint_miou=share("joint_miou"),
+    )
 
 
 def table(settings: Settings, rows: Iterable[ObjectRow]) -> list[dict[str, Any]]:
