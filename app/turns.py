@@ -15,7 +15,7 @@ SWITCH = 0.001
 """Seconds after which a thread of Python lets another one in, if one waits."""
 
 
-PATIENT = 10
+PATIENT = 19
 """How nice the threads of certificates are: pages come first, and certificates have what is left of the machine."""
 
 
