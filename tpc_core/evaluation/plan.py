@@ -13,8 +13,7 @@ from tpc_core.data.files.content import as_text, read_bytes
 from tpc_core.data.limits import MAX_LIST_BYTES
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.settings import Request
-from tpc_core.models.precision import split_precision
-from tpc_core.models.store import CHECKPOINTS
+from tpc_core.models.store import weights_path
 
 
 def load_plan(path: Path, overrides: dict[str, Any] | None = None) -> list[Request]:
@@ -56,8 +55,5 @@ def _request(
 
 def has_checkpoint(request: Request) -> bool:
     """Whether the weights and the card are there; a plan may run ahead of the training."""
-    name, _ = split_precision(request.model)
-    weights = Path(name)
-    if weights.suffix != ".safetensors":
-        weights = CHECKPOINTS / f"{name}.safetensors"
+    weights = weights_path(request.model)
     return weights.exists() and weights.with_suffix(".json").exists()

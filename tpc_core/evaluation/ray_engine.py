@@ -15,7 +15,7 @@ from tpc_core.evaluation.engines import THREADS, TRIES, WorkerLost
 from tpc_core.evaluation.objects import Result, Task, evaluate_with
 from tpc_core.models import Model, load_model
 from tpc_core.models.precision import split_precision, with_precision
-from tpc_core.models.store import CHECKPOINTS
+from tpc_core.models.store import weights_path
 
 PER_SLOT = 2
 """Objects handed out per free slot: one at work and one on its way."""
@@ -168,7 +168,5 @@ class RayEngine:
 
 def checkpoint_files(name: str) -> tuple[bytes, bytes]:
     """The card and the weights of a checkpoint, as they lie on the driver's disk."""
-    checkpoint, _ = split_precision(name)
-    shipped = not checkpoint.endswith(".safetensors")
-    weights = CHECKPOINTS / f"{checkpoint}.safetensors" if shipped else Path(checkpoint)
+    weights = weights_path(name)
     return weights.with_suffix(".json").read_bytes(), weights.read_bytes()

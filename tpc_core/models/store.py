@@ -80,7 +80,7 @@ def load_model(name_or_path: str) -> Model:
     NAME@bfloat16 and NAME@float16 are its variants of reduced precision.
     """
     checkpoint, precision = split_precision(name_or_path)
-    weights = _weights_path(checkpoint)
+    weights = _known_weights(checkpoint)
     card = read_card(weights.with_suffix(".json"))
     data = read_bytes(weights, MAX_WEIGHTS_BYTES)
     found = hashlib.sha256(data).hexdigest()
@@ -155,7 +155,7 @@ def list_models() -> list[ModelCard]:
 def load_card(name: str) -> ModelCard:
     """The card of a shipped checkpoint, without its weights."""
     checkpoint, precision = split_precision(name)
-    return _card_of_variant(read_card(_weights_path(checkpoint).with_suffix(".json")), precision)
+    return _card_of_variant(read_card(_known_weights(checkpoint).with_suffix(".json")), precision)
 
 
 def encode_weights(tensors: dict[str, Tensor]) -> bytes:
@@ -173,11 +173,16 @@ def encode_weights(tensors: dict[str, Tensor]) -> bytes:
     return bytes(save_tensors(half))
 
 
-def _weights_path(name_or_path: str) -> Path:
-    given = Path(name_or_path)
-    if given.suffix == ".safetensors":
-        return given
+def weights_path(name_or_path: str) -> Path:
+    """Where the weights of a model lie, or would lie: by the path given, or among the shipped ones by name."""
+    checkpoint, _ = split_precision(name_or_path)
+    given = Path(checkpoint)
+    return given if given.suffix == ".safetensors" else CHECKPOINTS / f"{checkpoint}.safetensors"
+
+
+def _known_weights(name_or_path: str) -> Path:
+    """The same, for a path or for the name of a checkpoint that is there."""
     shipped = {path.stem for path in CHECKPOINTS.glob("*.safetensors")}
-    if name_or_path not in shipped:
+    if Path(name_or_path).suffix != ".safetensors" and name_or_path not in shipped:
         raise unknown_name("model", name_or_path, sorted(shipped))
-    return CHECKPOINTS / f"{name_or_path}.safetensors"
+    return weights_path(name_or_path)
