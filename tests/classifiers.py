@@ -27,6 +27,7 @@ from tpc_core.cloud import Cloud
 from tpc_core.covers import CoverTree, PriceList
 from tpc_core.smoothing import (
     CoordinateSmoothing,
+    CylinderSmoothing,
     GroupSmoothing,
     ParameterSmoothing,
     RotationDiffusion,
@@ -36,6 +37,9 @@ from tpc_core.transforms import parse_transform
 from tpc_core.votes import Ballot
 
 INSIDE, OUTSIDE = 0, 1
+
+NEAR, HIGH = 0.01, 0.9
+"""Radius and height of the second point of `turntable_cloud`: a taper moves it by NEAR * HIGH."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,42 @@ class Hemisphere(Toy):
         half = (special.eval_legendre(degree - 1, 0.0) - special.eval_legendre(degree + 1, 0.0)) / 2
         decay = np.exp(-degree * (degree + 1) * smoothing.sigma**2 / 2)
         return _pair(0.5 + float((decay * half * special.eval_legendre(degree, cosine)).sum()))
+
+
+@dataclass(frozen=True)
+class Turntable(Toy):
+    """Inside iff <normal, (taper, turn)> < threshold in sigmas of cylinder smoothing, for `turntable_cloud`.
+
+    The first point is so far out that noise hardly hides the turn; the second, turned back by it, shows the taper.
+    """
+
+    normal: tuple[float, float] = (0.6, 0.8)
+    threshold: float = 0.0
+
+    def score(self, clouds: Tensor, smoothing: CylinderSmoothing) -> Tensor:
+        far, near = clouds[..., 0, :].double(), clouds[..., 1, :].double()
+        turn = torch.atan2(far[..., 1], far[..., 0])
+        radius = torch.cos(turn) * near[..., 0] + torch.sin(turn) * near[..., 1]
+        return self.normal[0] * (radius - NEAR) / smoothing.sigma + self.normal[1] * turn / smoothing.rotation
+
+    def logits(self, clouds: Tensor) -> Tensor:
+        assert isinstance(self.smoothing, CylinderSmoothing)
+        return _two_sided(self.score(clouds, self.smoothing) < self.threshold)
+
+    def probabilities(self, points: Tensor, smoothing: Smoothing) -> np.ndarray:
+        assert isinstance(smoothing, CylinderSmoothing)
+        margin = self.threshold - float(self.score(points, smoothing))
+        return _pair(special.ndtr(margin / np.linalg.norm(self.normal)))
+
+
+def turntable_cloud() -> Cloud:
+    """A far point at height 0, which only turns, and one near the axis but high up, which also tapers."""
+    return Cloud(torch.tensor([[1.0, 0.0, 0.0], [NEAR, 0.0, HIGH]]), name="turntable")
+
+
+def turntable_smoothing(rotation: float) -> CylinderSmoothing:
+    """Noise of one sigma for a taper of 0.05, and too little twist to turn the second point away from the first."""
+    return CylinderSmoothing("z", 0.05 * NEAR * HIGH, 1e-6, rotation)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from tpc_core.errors import TpcError
 from tpc_core.models import Model, list_models, load_model
 from tpc_core.smoothing import (
     CoordinateSmoothing,
+    CylinderSmoothing,
     GroupSmoothing,
     ParameterSmoothing,
     RotationDiffusion,
@@ -31,6 +32,7 @@ __all__ = [
     "Certificate",
     "Cloud",
     "CoordinateSmoothing",
+    "CylinderSmoothing",
     "GroupSmoothing",
     "Model",
     "Options",

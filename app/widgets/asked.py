@@ -9,6 +9,7 @@ from app.links import Piece, as_number, written
 from app.widgets.objects import OBJECT
 from tpc_core import (
     CoordinateSmoothing,
+    CylinderSmoothing,
     ParameterSmoothing,
     RotationDiffusion,
     Smoothing,
@@ -43,6 +44,13 @@ def own_sigmas(smoothing: Smoothing) -> dict[str, float]:
     """The sigmas that a model was trained for, each with the words on its field; none for a group."""
     if isinstance(smoothing, CoordinateSmoothing):
         return {"sigma": smoothing.sigma}
+    if isinstance(smoothing, CylinderSmoothing):
+        own = smoothing.to_json()
+        return {
+            "sigma of noise": own["sigma"],
+            "sigma of twist (°)": own["twist"],
+            "sigma of rotation (°)": own["rotation"],
+        }
     if isinstance(smoothing, RotationDiffusion):
         return {"sigma (°)": float(smoothing.to_json()["sigma"])}
     if isinstance(smoothing, ParameterSmoothing):

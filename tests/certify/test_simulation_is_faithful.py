@@ -17,13 +17,21 @@ from tests.classifiers import (
     PointSectors,
     Sectors,
     Toy,
+    Turntable,
     broken_at,
     marked_cloud,
     parameter_model,
     small_cloud,
+    turntable_cloud,
+    turntable_smoothing,
 )
 from tpc_core.cloud import Cloud
-from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, RotationDiffusion
+from tpc_core.smoothing import (
+    CoordinateSmoothing,
+    GroupSmoothing,
+    ParameterSmoothing,
+    RotationDiffusion,
+)
 from tpc_core.transforms import Rotation, parse_transform
 from tpc_core.votes import Voter
 
@@ -37,6 +45,7 @@ CASES: dict[str, tuple[Toy, Cloud, str, list[float]]] = {
     "ball": (BallAround(CoordinateSmoothing(0.2), centre=SMALL.points.double().numpy(), size=0.9), SMALL, "z-taper", [0.3]),  # noqa: E501
     "z-rotation": (parameter_model("z-rotation", [15], [1], 0.3), marked_cloud("z-rotation"), "z-rotation", [0.2]),
     "z-twist": (parameter_model("z-twist", [15], [-1], 0.3), marked_cloud("z-twist"), "z-twist", [0.1]),
+    "turntable": (Turntable(turntable_smoothing(0.2), threshold=1.0), turntable_cloud(), "z-taper+z-rotation", [0.03, -0.1]),  # noqa: E501
     "z-shear": (parameter_model("z-shear", [0.1], [0.6, 0.8], 0.05), marked_cloud("z-shear"), "z-shear", [0.1, -0.02]),
     "two angles": (
         parameter_model("z-twist+z-rotation", [20, 10], [1, 2], 0.4),

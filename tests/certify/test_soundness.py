@@ -16,12 +16,15 @@ import pytest
 import torch
 
 from tests.classifiers import (
+    HIGH,
+    NEAR,
     BallAround,
     Gap,
     Hemisphere,
     PointSectors,
     Sectors,
     Toy,
+    Turntable,
     at_most,
     broken_at,
     exceeds,
@@ -29,12 +32,19 @@ from tests.classifiers import (
     parameter_model,
     simulated_votes,
     small_cloud,
+    turntable_cloud,
+    turntable_smoothing,
 )
 from tpc_core.certificate import Certificate
 from tpc_core.certificate.schema import PointEvidence
 from tpc_core.certify import Budget, Options, certify
 from tpc_core.cloud import Cloud
-from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, RotationDiffusion
+from tpc_core.smoothing import (
+    CoordinateSmoothing,
+    GroupSmoothing,
+    ParameterSmoothing,
+    RotationDiffusion,
+)
 from tpc_core.statistics import StagedMonitor
 from tpc_core.statistics.linear_shift import required_p_a
 from tpc_core.transforms import Rotation, parse_transform
@@ -151,6 +161,16 @@ def _diffusion(transform: str, radius: float, z: list[float]) -> FalseClaim:
     )
 
 
+def _turntable(taper: float, degrees: float) -> FalseClaim:
+    """The half-space of taper and turn whose border passes just short of the farthest corner, orthogonally to it."""
+    smoothing = turntable_smoothing(math.radians(10))
+    corner = np.array([taper * NEAR * HIGH / smoothing.sigma, math.radians(degrees) / smoothing.rotation])
+    normal = corner / np.linalg.norm(corner)
+    threshold = float(normal @ corner) * (1 - 1e-3)
+    model = Turntable(smoothing, normal=(float(normal[0]), float(normal[1])), threshold=threshold)
+    return FalseClaim(model, turntable_cloud(), "z-taper+z-rotation", f"taper={taper},rotation={degrees}")
+
+
 FEW = Budget(samples=8_000)
 TURN = (0.05, 0.03, 0.06)
 FALSE_CLAIMS: dict[str, Callable[[], FalseClaim]] = {
@@ -180,6 +200,8 @@ FALSE_CLAIMS: dict[str, Callable[[], FalseClaim]] = {
         broken_at(SMALL, "z-taper+z-rotation", [0.2, 0.1], 0.2), SMALL, "z-taper+z-rotation",
         f"taper=0.2,rotation={math.degrees(0.1)}",
     ),
+    "cover by cylinder smoothing, one cell": lambda: _turntable(0.03, 8),
+    "cover by cylinder smoothing, a tree": lambda: _turntable(0.1, 12),
     "cover general rotation": lambda: FalseClaim(
         broken_at(SMALL, "general-rotation", TURN, 0.1), SMALL, "general-rotation",
         math.degrees(float(np.linalg.norm(TURN))) * (1 + 1e-9),

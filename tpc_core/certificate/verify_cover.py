@@ -14,15 +14,15 @@ from tpc_core.certify.strategy import choose_strategy
 from tpc_core.covers import Cell, CoverTree, PathLevels
 from tpc_core.covers.paper import SAMPLES, paper_grid
 from tpc_core.errors import InvalidCertificate
-from tpc_core.smoothing import CoordinateSmoothing
+from tpc_core.smoothing import CoordinateSmoothing, CoverSmoothing
 from tpc_core.statistics import lower_bound
 from tpc_core.transforms import Region
 
 
 def check_cover(question: Question, evidence: TreeEvidence | GrownEvidence | GridEvidence) -> bool:
     """Whether the recorded cells certify the claim; InvalidCertificate where they cannot be genuine."""
-    if not isinstance(question.smoothing, CoordinateSmoothing):
-        raise InvalidCertificate("a cover needs coordinate smoothing")
+    if not isinstance(question.smoothing, CoverSmoothing):
+        raise InvalidCertificate("a cover needs coordinate or cylinder smoothing")
     if choose_strategy(question.transform, question.smoothing, question.cloud).kind != "cover":
         raise InvalidCertificate(f"{question.transform.name} is not certified by a cover")
     if isinstance(evidence, GridEvidence):
@@ -57,12 +57,12 @@ def _check_cell(question: Question, cell: Cell, record: CellRecord, alpha: float
 
 def recorded_tree(question: Question, evidence: TreeEvidence) -> CoverTree:
     """The tree whose cells a certificate lists; it follows from the cloud, the root region and sigma."""
-    assert isinstance(question.smoothing, CoordinateSmoothing)
+    assert isinstance(question.smoothing, CoverSmoothing)
     points = question.cloud.points.double().numpy()
     root = tuple(evidence.root_radius[p.name] for p in question.transform.radii)
     return CoverTree(
         region=question.transform.region(root),
-        reach=question.transform.reach(points),
+        reach=question.smoothing.reach(question.transform, points),
         sigma=question.smoothing.sigma,
         cloud_norm=float(np.linalg.norm(points)),
         start=evidence.start,
@@ -172,7 +172,8 @@ def _walk(
 
 
 def _grid(question: Question, evidence: GridEvidence, records: dict[str, CellRecord]) -> bool:
-    assert isinstance(question.smoothing, CoordinateSmoothing)
+    if not isinstance(question.smoothing, CoordinateSmoothing):
+        raise InvalidCertificate("the paper's grid needs coordinate smoothing")
     points = question.cloud.points.double().numpy()
     grid = paper_grid(
         question.transform, question.radii, points, question.smoothing.sigma, evidence.resolution

@@ -31,6 +31,7 @@ from tpc_core.certify.strategy import Strategy, choose_strategy, with_sigma
 from tpc_core.cloud import Cloud
 from tpc_core.covers.paper import theorem_of
 from tpc_core.errors import InvalidValue, UnsupportedRequest
+from tpc_core.smoothing import CoordinateSmoothing
 from tpc_core.statistics import AnytimeMonitor, Monitor, StagedMonitor, check_alpha, geometric_stages
 from tpc_core.transforms import Composition, RadiusInput, Transform, parse_transform
 from tpc_core.votes import BLOCK, BaseClassifier, Voter, resolve_device
@@ -148,6 +149,10 @@ def prepare(
         transform.reach(cloud.points.double().numpy())  # refuses transforms without a displacement bound
         if options.protocol == "paper":
             theorem_of(transform, radii)  # refuses transforms for which the paper has no grid
+            if not isinstance(smoothing, CoordinateSmoothing):
+                raise UnsupportedRequest(
+                    f"the paper's grid takes coordinate noise, not {smoothing.describe()}; use adaptive"
+                )
         if model.task == "segmentation":
             raise UnsupportedRequest(
                 "part segmentation is certified by parameter, group or l2 smoothing, not by covers; "

@@ -37,7 +37,7 @@ from tpc_core.certify.probe import Probes, extra_places
 from tpc_core.certify.refute import confirm_attack
 from tpc_core.certify.run import Outcome, Run, Tally, cast_stages
 from tpc_core.covers import Cell, CoverTree, PathLevels, PriceList
-from tpc_core.smoothing import CoordinateSmoothing
+from tpc_core.smoothing import CoverSmoothing
 from tpc_core.statistics import upper_bound
 
 _PLAN_LIMIT = 500
@@ -58,11 +58,11 @@ _LARGEST_DIMENSION = 4
 def build_tree(run: Run) -> CoverTree:
     """The tree of this run's region; it depends on the cloud, the region and sigma alone."""
     smoothing = run.voter.smoothing
-    assert isinstance(smoothing, CoordinateSmoothing)
+    assert isinstance(smoothing, CoverSmoothing)
     points = run.cloud.points.double().numpy()
     return CoverTree(
         region=run.transform.region(run.radii),
-        reach=run.transform.reach(points),
+        reach=smoothing.reach(run.transform, points),
         sigma=smoothing.sigma,
         cloud_norm=float(np.linalg.norm(points)),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,12 +13,14 @@ from tpc_core.covers.tree import FLOAT32_SLACK
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.smoothing import (
     CoordinateSmoothing,
+    CylinderSmoothing,
     GroupSmoothing,
     ParameterSmoothing,
     RotationDiffusion,
     Smoothing,
 )
-from tpc_core.transforms import Composition, CoordinateNoise, Linear, Transform
+from tpc_core.smoothing.cylinder import parts_of
+from tpc_core.transforms import CoordinateNoise, Linear, Transform
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,17 @@ def choose_strategy(transform: Transform, smoothing: Smoothing, cloud: Cloud) ->
             slack = FLOAT32_SLACK * float(cloud.points.norm())
             return Strategy("single", L2Rule(smoothing.sigma, stretch, slack))
         return Strategy("cover")
+    if isinstance(smoothing, CylinderSmoothing) and smoothing.serves(transform):
+        sigmas = _sigmas_for(transform, smoothing.angle_sigmas)
+        return Strategy("cover") if sigmas is None else Strategy("single", ParameterRule(sigmas))
     if isinstance(smoothing, ParameterSmoothing):
         if isinstance(transform, Linear) and smoothing.transform == transform:
             return Strategy("single", LinearRule(smoothing.sigmas[0]))
-        sigmas = _sigmas_for(transform, smoothing)
+        if smoothing.transform == transform:
+            return Strategy("single", ParameterRule(smoothing.sigmas))
+        sigmas = _sigmas_for(
+            transform, dict(zip(parts_of(smoothing.transform), smoothing.sigmas, strict=True))
+        )
         if sigmas is not None:
             return Strategy("single", ParameterRule(sigmas))
     raise UnsupportedRequest(
@@ -54,14 +64,9 @@ def choose_strategy(transform: Transform, smoothing: Smoothing, cloud: Cloud) ->
     )
 
 
-def _sigmas_for(transform: Transform, smoothing: ParameterSmoothing) -> tuple[float, ...] | None:
+def _sigmas_for(transform: Transform, known: Mapping[Transform, float]) -> tuple[float, ...] | None:
     """The sigmas of the transform's own radii; a composition vouches for its parts and their order, too."""
-    if smoothing.transform == transform:
-        return smoothing.sigmas
-    if not isinstance(smoothing.transform, Composition):
-        return None
-    known = dict(zip(smoothing.transform.parts, smoothing.sigmas, strict=True))
-    parts = transform.parts if isinstance(transform, Composition) else (transform,)
+    parts = parts_of(transform)
     # Rotation and twist about one axis commute, and a part alone is an attack whose other radii are zero.
     return tuple(known[part] for part in parts) if all(part in known for part in parts) else None
 
@@ -80,6 +85,12 @@ def with_sigma(smoothing: Smoothing, sigma: tuple[float, ...] | None) -> Smoothi
         if len(sigma) != 1:
             raise InvalidValue(f"coordinate smoothing takes one sigma, not {len(sigma)}")
         return CoordinateSmoothing(sigma[0])
+    if isinstance(smoothing, CylinderSmoothing):
+        if len(sigma) != 3:
+            raise InvalidValue(
+                f"cylinder smoothing takes three sigmas (noise, twist, rotation), not {len(sigma)}"
+            )
+        return CylinderSmoothing(smoothing.axis, sigma[0], math.radians(sigma[1]), math.radians(sigma[2]))
     if isinstance(smoothing, RotationDiffusion):
         if len(sigma) != 1:
             raise InvalidValue(f"rotation diffusion takes one sigma, not {len(sigma)}")

@@ -24,7 +24,7 @@ from tpc_core.covers import CoverTree, PathLevels, PriceList
 from tpc_core.covers.paper import tested_cloud
 from tpc_core.diagnosis.cells import CellFacts, cells_of
 from tpc_core.errors import InvalidValue
-from tpc_core.smoothing import CoordinateSmoothing, Smoothing
+from tpc_core.smoothing import CoverSmoothing, Smoothing
 from tpc_core.statistics import Monitor, geometric_stages
 from tpc_core.transforms import CoordinateNoise, GeneralRotation, Region, Transform, ZYXRotation
 
@@ -131,14 +131,14 @@ class Subject:
         assert self.region is not None
         return PriceList(_STAGES, PathLevels.falling(_DEPTH), alpha, self.region.dim)
 
-    def planned_votes(self, sigma: float, guess: Callable[[Array], float]) -> float:
+    def planned_votes(self, smoothing: CoverSmoothing, guess: Callable[[Array], float]) -> float:
         """Votes that the adaptive protocol is expected to take for the whole region, if p_A is as guessed."""
         assert self.region is not None
         points = self.cloud.points.double().numpy()
         tree = CoverTree(
             region=self.region,
-            reach=self.transform.reach(points),
-            sigma=sigma,
+            reach=smoothing.reach(self.transform, points),
+            sigma=smoothing.sigma,
             cloud_norm=float(np.linalg.norm(points)),
         )
         return planned_votes(tree, self.prices, guess)[1]
@@ -147,7 +147,7 @@ class Subject:
     def adaptive_votes(self) -> float:
         """The same from the votes at hand; infinite where they are too few, or lie in other coordinates."""
         voted = [f for f in self.leaves if f.n and f.tested and f.kind == "cell"]
-        if not voted or self.is_polar or not isinstance(self.smoothing, CoordinateSmoothing):
+        if not voted or self.is_polar or not isinstance(self.smoothing, CoverSmoothing):
             return math.inf
         assert self.region is not None
         half = self.region.half_widths
@@ -156,7 +156,7 @@ class Subject:
         def guess(z: Array) -> float:
             return voted[int(np.argmin(np.sum((places - z / half) ** 2, axis=1)))].guess
 
-        return self.planned_votes(self.smoothing.sigma, guess)
+        return self.planned_votes(self.smoothing, guess)
 
     # -- its cells ----------------------------------------------------------------------------------------------
 

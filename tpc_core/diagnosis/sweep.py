@@ -21,7 +21,7 @@ from tpc_core.diagnosis.radii import forecast_part
 from tpc_core.diagnosis.reopen import check_model, never, voter_of
 from tpc_core.diagnosis.subject import PATIENCE, Subject
 from tpc_core.errors import UnsupportedRequest
-from tpc_core.smoothing import CoordinateSmoothing, GroupSmoothing, Smoothing
+from tpc_core.smoothing import CoverSmoothing, GroupSmoothing, Smoothing
 from tpc_core.statistics import lower_bound
 from tpc_core.votes import BaseClassifier, Voter
 
@@ -178,7 +178,7 @@ def _cover_look(
         rays.append(ray)
         places += ray[1:]
     radius = tuple(min(_crossing(ray, q, _critical(subject)) for ray in rays) for q in QUANTILES)
-    assert isinstance(voter.smoothing, CoordinateSmoothing)
+    assert isinstance(voter.smoothing, CoverSmoothing)
     return SigmaLook(factor, sigma, tuple(places), radius, _region_votes(subject, voter.smoothing, places))  # type: ignore[arg-type]
 
 
@@ -206,7 +206,7 @@ def _crossing(ray: Sequence[Place], quantile: float, critical: float) -> float:
     return 1.0
 
 
-def _region_votes(subject: Subject, smoothing: CoordinateSmoothing, places: Sequence[Place]) -> float:
+def _region_votes(subject: Subject, smoothing: CoverSmoothing, places: Sequence[Place]) -> float:
     assert subject.region is not None
     half = subject.region.half_widths
     known = np.array([place.z for place in places]) / half
@@ -215,7 +215,7 @@ def _region_votes(subject: Subject, smoothing: CoordinateSmoothing, places: Sequ
         nearest = places[int(np.argmin(np.sum((known - z / half) ** 2, axis=1)))]
         return (nearest.n_a + 0.5) / (nearest.n + 1)
 
-    return subject.planned_votes(smoothing.sigma, guess)
+    return subject.planned_votes(smoothing, guess)
 
 
 def _single_look(

@@ -9,8 +9,8 @@ from tpc_core.cloud import Cloud
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.models.card import ModelCard
 from tpc_core.models.store import Model, list_models, load_model
-from tpc_core.smoothing import smoothing_from_json
-from tpc_core.transforms import Transform
+from tpc_core.smoothing import CylinderSmoothing, smoothing_from_json
+from tpc_core.transforms import Composition, Transform
 
 _ANY_CLOUD = Cloud(torch.tensor([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]))
 _PREFERENCE = ("group", "single", "cover")
@@ -45,7 +45,9 @@ def _rank(
 ) -> tuple[bool, bool, int, bool, bool, float, str]:
     smoothing = smoothing_from_json(card.smoothing)
     kind = choose_strategy(transform, smoothing, _ANY_CLOUD).kind
-    exact = transform.name in (card.smoothing.get("transform"), card.smoothing.get("group"))
+    exact = transform.name in (card.smoothing.get("transform"), card.smoothing.get("group")) or (
+        kind == "cover" and isinstance(smoothing, CylinderSmoothing) and isinstance(transform, Composition)
+    )
     plain = card.architecture == "pointnet"
     sigma = float(card.smoothing.get("sigma", 0.0)) if kind == "cover" else 0.0
     parts = card.task == "segmentation"

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tpc_core.errors import InvalidValue, unknown_name
-from tpc_core.smoothing.base import Smoothing
+from tpc_core.smoothing.base import CoverSmoothing, Smoothing
 from tpc_core.smoothing.coordinate import CoordinateSmoothing
+from tpc_core.smoothing.cylinder import CylinderSmoothing
 from tpc_core.smoothing.diffusion import RotationDiffusion
 from tpc_core.smoothing.group import GROUPS, GroupSmoothing
 from tpc_core.smoothing.noise import Noise, NoiseStream, NumpyNoise, TorchNoise
@@ -24,6 +25,7 @@ def smoothing_from_json(description: Mapping[str, Any]) -> Smoothing:
         "parameter": {"kind", "transform", "sigma"},
         "coordinate": {"kind", "sigma"},
         "diffusion": {"kind", "sigma"},
+        "cylinder": {"kind", "axis", "sigma", "twist", "rotation"},
         "group": {"kind", "group"},
     }
     if kind not in fields:
@@ -38,6 +40,9 @@ def smoothing_from_json(description: Mapping[str, Any]) -> Smoothing:
         return CoordinateSmoothing(_number(description["sigma"]))
     if kind == "diffusion":
         return RotationDiffusion(math.radians(_number(description["sigma"])))
+    if kind == "cylinder":
+        angles = (math.radians(_number(description[name])) for name in ("twist", "rotation"))
+        return CylinderSmoothing(description["axis"], _number(description["sigma"]), *angles)
     transform = parse_transform(str(description["transform"]))
     if not isinstance(description["sigma"], list | tuple):
         raise InvalidValue(f"sigma is a list of numbers, not {description['sigma']!r}")
@@ -57,6 +62,8 @@ def _number(value: object) -> float:
 __all__ = [
     "GROUPS",
     "CoordinateSmoothing",
+    "CoverSmoothing",
+    "CylinderSmoothing",
     "GroupSmoothing",
     "Noise",
     "NoiseStream",

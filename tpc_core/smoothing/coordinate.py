@@ -6,15 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tpc_core.errors import InvalidValue
-from tpc_core.smoothing.base import Smoothing
+from tpc_core.smoothing.base import CoverSmoothing
 from tpc_core.smoothing.noise import Noise
+from tpc_core.transforms import Reach, Transform
 
 
 @dataclass(frozen=True)
-class CoordinateSmoothing(Smoothing):
+class CoordinateSmoothing(CoverSmoothing):
     """x + n with n ~ N(0, sigma^2 I)."""
 
     sigma: float
@@ -25,6 +28,10 @@ class CoordinateSmoothing(Smoothing):
 
     def perturb(self, points: Tensor, noise: Noise) -> Tensor:
         return points + self.sigma * noise.normal(*points.shape).to(points)
+
+    def reach(self, transform: Transform, points: NDArray[np.float64]) -> Reach:
+        """The displacement of the cloud itself."""
+        return transform.reach(points)
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": "coordinate", "sigma": self.sigma}

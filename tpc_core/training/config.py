@@ -94,7 +94,7 @@ class TrainConfig(_Strict):
     @classmethod
     def _has_kind(cls, value: dict[str, Any]) -> dict[str, Any]:
         if "kind" not in value:
-            raise ValueError('say which kind: "parameter", "coordinate" or "group"')
+            raise ValueError('say which kind: "parameter", "coordinate", "cylinder", "diffusion" or "group"')
         return value
 
     @model_validator(mode="after")
