@@ -34,11 +34,13 @@ class Pieces:
     """Through the layers before the 1,024-wide one, where nothing else comes between."""
     wide: int
     """Through the 1,024-wide one."""
+    columns: int
+    """Of its channels, how many are computed at a time."""
 
 
 def pieces(device: torch.device) -> Pieces:
     """The sizes that were fastest (`make bench`); on other devices than a CPU, what fits into 300 MB."""
-    return Pieces(4096, 1024, 512) if device.type == "cpu" else Pieces(1 << 17, 1 << 17, 1 << 16)
+    return Pieces(4096, 1024, 1024, 512) if device.type == "cpu" else Pieces(1 << 17, 1 << 17, 1 << 16, 1024)
 
 
 Classifier = Callable[[Tensor], Tensor]
@@ -107,25 +109,30 @@ class FoldedPool:
 
     def __init__(self, layer: PooledLayer, *, relu: bool = True) -> None:
         self.affine = fold_norm(layer.linear, layer.norm)
+        columns = pieces(self.affine.weight.device).columns
+        self.parts = [part.contiguous() for part in self.affine.weight.split(columns, dim=1)]
         self.relu = relu
         self.scratch = Scratch()
 
     def __call__(self, rows: Tensor, num_points: int) -> Tensor:
         """The max comes before bias and ReLU: both are monotone, and N times less work after it."""
-        weight = self.affine.weight
         clouds = rows.shape[0] // num_points
         limit = pieces(rows.device).wide
-        pooled = rows.new_empty(clouds, weight.shape[1])
-        buffer = self.scratch.take(min(limit, rows.shape[0]), weight.shape[1], rows)
+        pooled = rows.new_empty(clouds, self.affine.weight.shape[1])
         step = max(1, limit // num_points)
         for start in range(0, clouds, step):
             stop = min(start + step, clouds)
             piece = rows[start * num_points : stop * num_points]
-            if len(piece) <= limit:
-                wide = torch.mm(piece, weight, out=buffer[: len(piece)])
-                torch.amax(wide.view(stop - start, num_points, -1), dim=1, out=pooled[start:stop])
-            else:
-                _max_of_long(piece, weight, buffer, pooled[start])
+            column = 0
+            for weight in self.parts:
+                buffer = self.scratch.take(min(limit, len(piece)), weight.shape[1], rows)
+                out = pooled[start:stop, column : column + weight.shape[1]]
+                column += weight.shape[1]
+                if len(piece) <= limit:
+                    wide = torch.mm(piece, weight, out=buffer)
+                    torch.amax(wide.view(stop - start, num_points, -1), dim=1, out=out)
+                else:
+                    _max_of_long(piece, weight, buffer, out[0])
         pooled.add_(self.affine.bias)
         return pooled.relu_() if self.relu else pooled
 
