@@ -16,10 +16,11 @@ from app.look import style  # noqa: E402
 from app.memory import set_libraries_aside, share_arenas  # noqa: E402
 from app.settings import keep_settings  # noqa: E402
 from app.turns import let_others_in  # noqa: E402
+from app.unchanging import remember_theme  # noqa: E402
 from app.views import certify, debug, explore, lessons, results, theory  # noqa: E402
 from app.visitors import visitor  # noqa: E402
 
-for once in (share_arenas, prepare_static, set_libraries_aside, let_others_in):
+for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside, let_others_in):
     st.cache_resource(show_spinner=False)(once)()
 st.set_page_config(page_title="TPC Explorer", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide")
 

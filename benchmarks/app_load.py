@@ -18,6 +18,8 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +48,8 @@ async def class_at_work(server: Served, given: argparse.Namespace, folder: Path)
     from playwright.async_api import async_playwright
 
     marks = make_marks(given.visitors, folder)
-    async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
+    async with async_playwright() as driver, chromium(folder / "profile") as address:
+        browser = await driver.chromium.connect_over_cdp(address)
         visitors: list[Visit] = [
             await new_page_visitor(browser, mark, marks, draws=True) for mark in marks[: given.pages]
         ]
@@ -72,6 +74,31 @@ async def class_at_work(server: Served, given: argparse.Namespace, folder: Path)
         watching.cancel()
         await browser.close()
     return {"seconds": seconds, "server_cores": worked / seconds, "memory": meter, **_summary(visitors)}
+
+
+@asynccontextmanager
+async def chromium(profile: Path) -> AsyncIterator[str]:
+    """Chromium in the session of this script, as the server is; gives the address to speak to it.
+
+    Linux can divide processors among sessions first and look at priorities only within each (sched_autogroup), and
+    Playwright starts its browsers in sessions of their own. Then a certificate at a low priority would take
+    as much of the machine as the pages: an artefact of having a class on the server's own machine.
+    """
+    program = shutil.which("chromium")
+    assert program is not None, "Chromium is not here; `python -m app.system --browser --install` brings it"
+    flags = ["--headless=new", "--remote-debugging-port=0", f"--user-data-dir={profile}", *CHROMIUM_FLAGS]
+    process = await asyncio.create_subprocess_exec(
+        program, *flags, "about:blank", stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
+    )
+    port = profile / "DevToolsActivePort"
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not (port.exists() and port.read_text().count("\n")):
+                await asyncio.sleep(0.1)
+        yield f"http://127.0.0.1:{port.read_text().splitlines()[0]}"
+    finally:
+        process.terminate()
+        await process.wait()
 
 
 async def _enter(visitor: Visit, address: str, after: float) -> None:
