@@ -84,15 +84,15 @@ def plan_questions(
 
 
 def pairs_for(transform: Transform, points: int) -> list[Pair]:
-    """For each kind of theorem, the best suited classifier of this size that uses it."""
+    """For each kind of theorem and each kind of smoothing, the best suited classifier of this size that uses it."""
     anything = load_object("gallery:chair-1", points=points)
-    found: dict[str, Pair] = {}
+    found: dict[tuple[str, str], Pair] = {}
     for card, objection in fitting_models(transform):
         if objection is None and card.task == "classification" and card.num_points == points:
             described = Model(card, nn.Identity())  # the card is enough to know its smoothing and its digest
             kind = choose_strategy(transform, described.smoothing, anything).kind
             pair = Pair(transform=transform.name, model=card.name, digest=described.digest, kind=kind)
-            found.setdefault(kind, pair)
+            found.setdefault((kind, str(card.smoothing["kind"])), pair)
     return list(found.values())
 
 
