@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from app.ballot import Look, look, votes_that_fit
+from app.crowd import crowded
 from app.figures.cloud import CloudView, Colouring, MeshView, cloud_figure
 from app.figures.theme import LIGHT, Figure, Theme
 from app.figures.votes import Strip, Tally, strip, tally
@@ -85,7 +86,10 @@ def frame(setting: Setting, transform: Transform, values: Sequence[float], *, mo
         return Frame(view, None, picture, None, None)
     points = moved(transform, values, setting.shape.cloud(setting.seen).points)
     ballot = look(
-        setting.classifier, model.smoothing, points, votes=votes_that_fit(setting.seen, moving=moving)
+        setting.classifier,
+        model.smoothing,
+        points,
+        votes=votes_that_fit(setting.seen, moving=moving, crowd=crowded()),
     )
     votes = tally(ballot.base, ballot.votes, model.classes, setting.shape.label)
     return Frame(

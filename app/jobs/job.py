@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from app.crowd import GiveWay
 from app.jobs.progress import Progress
 from app.jobs.saved import forget, keep
 from app.jobs.views import LIVE, JobView, Request, Status
@@ -38,6 +39,7 @@ class Job:
         self.owner = owner
         self.request = request
         self.gone_since: float | None = None
+        self._give_way = GiveWay()
         """When its visitor was first missed."""
         self._turns = turns
         self._resume = resume
@@ -208,6 +210,7 @@ class Job:
             allowed = self._turns.step(self.id, lambda: self._cancel.is_set() or not self._go.is_set())
             if allowed or self._cancel.is_set():
                 break  # else it was paused while queueing
+        self._give_way.rest()
         with self._lock:
             if allowed and self._status == "queued":
                 self._status = "running"
