@@ -33,8 +33,9 @@ def test_two_workers_give_the_table_of_one_even_if_one_dies(ask: Ask, tmp_path: 
         killed = []
 
         def kill_once(settings: object, rows: dict[int, object]) -> None:
-            if len(rows) == 2 and not killed:
-                busy = [worker for worker in engine._workers if worker.task is not None]
+            # Both may have answered at the same moment, and have no task just then; the next answer will do.
+            busy = [worker for worker in engine._workers if worker.task is not None]
+            if len(rows) >= 2 and busy and not killed:
                 killed.append(busy[0].process.pid)
                 os.kill(busy[0].process.pid or 0, signal.SIGKILL)
 
