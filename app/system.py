@@ -22,6 +22,9 @@ LIBRARIES: Mapping[str, str] = {
 }
 """What Open3D links to and its wheel does not bring, with Debian's package of each."""
 
+DRIVER_LIBRARIES: Mapping[str, str] = {"libatomic.so.1": "libatomic1"}
+"""What the program that drives a browser in the tests (Playwright's node) links to and does not bring."""
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -31,8 +34,9 @@ def missing_libraries(libraries: Mapping[str, str] = LIBRARIES) -> list[str]:
 
 
 def missing_browser() -> list[str]:
-    """The package of a browser for the tests that drive one, where there is none."""
-    return [] if any(shutil.which(name) for name in BROWSERS) else ["chromium"]
+    """The packages of a browser and of what drives it in the tests, where there are none."""
+    browser = [] if any(shutil.which(name) for name in BROWSERS) else ["chromium"]
+    return browser + missing_libraries(DRIVER_LIBRARIES)
 
 
 def install_command(packages: list[str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from app import system
 from app.health import address
 from app.system import LIBRARIES, install_command, missing_libraries
 
@@ -21,6 +22,12 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it() -> None:
     missing = missing_libraries({"libc.so.6": "libc6", "libnosuch.so.9": "libnosuch9"})
     assert missing == (["libnosuch9"] if sys.platform == "linux" else [])
     assert install_command(["libgl1", "libegl1"]).endswith("libgl1 libegl1")
+
+
+def test_a_browser_needs_what_drives_it_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system, "DRIVER_LIBRARIES", {"libnosuch.so.9": "libnosuch9"})
+    monkeypatch.setattr(system.shutil, "which", lambda name: None)
+    assert system.missing_browser() == ["chromium", *(["libnosuch9"] if sys.platform == "linux" else [])]
 
 
 def test_looking_for_libraries_needs_nothing_but_python() -> None:

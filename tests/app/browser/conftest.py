@@ -51,8 +51,8 @@ def chromium() -> Iterator[Any]:
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="browser tests need `pip install playwright`"
     )
-    if CHROMIUM is None:
-        reason = f"browser tests need Chromium: {install_command(missing_browser())}"
+    if missing := missing_browser():
+        reason = f"browser tests need {' '.join(missing)}: {install_command(missing)}"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
