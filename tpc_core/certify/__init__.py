@@ -151,7 +151,8 @@ def prepare(
             theorem_of(transform, radii)  # refuses transforms for which the paper has no grid
             if not isinstance(smoothing, CoordinateSmoothing):
                 raise UnsupportedRequest(
-                    f"the paper's grid takes coordinate noise, not {smoothing.describe()}; use adaptive"
+                    f"the paper's grid takes coordinate noise, not {smoothing.describe()}; use adaptive, or a model "
+                    "with coordinate noise alone"
                 )
         if model.task == "segmentation":
             raise UnsupportedRequest(

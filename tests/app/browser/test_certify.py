@@ -17,7 +17,10 @@ WATCH = """() => { window.seen = []; new MutationObserver(() => {
 """Notes how many cells were settled whenever that changed, and whether the verdict was there already."""
 PAPER = "protocol=paper"
 """A grid of cells with 10,000 votes each: long enough to watch."""
-ENDLESS = f"transform=z-taper%2Bz-rotation&radius=taper%3D0.5,rotation%3D5&complete=yes&{PAPER}"
+ENDLESS = (
+    "transform=z-taper%2Bz-rotation&radius=taper%3D0.5,rotation%3D5&model=pointnet64-noise"
+    f"&complete=yes&{PAPER}"
+)
 """Two million votes, whatever a cell says: however slow the machine, it is stopped in mid-run."""
 
 
