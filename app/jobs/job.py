@@ -39,8 +39,8 @@ class Job:
         self.owner = owner
         self.request = request
         self.gone_since: float | None = None
-        self._give_way = GiveWay()
         """When its visitor was first missed."""
+        self._give_way = GiveWay()
         self._turns = turns
         self._resume = resume
         self._place = place

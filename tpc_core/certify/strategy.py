@@ -19,8 +19,7 @@ from tpc_core.smoothing import (
     RotationDiffusion,
     Smoothing,
 )
-from tpc_core.smoothing.cylinder import parts_of
-from tpc_core.transforms import CoordinateNoise, Linear, Transform
+from tpc_core.transforms import CoordinateNoise, Linear, Transform, parts_of
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torch import Tensor
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.smoothing.base import CoverSmoothing
 from tpc_core.smoothing.noise import Noise
-from tpc_core.transforms import Composition, Rotation, Taper, Transform, Twist
+from tpc_core.transforms import Composition, Rotation, Taper, Transform, Twist, parts_of
 from tpc_core.transforms.base import AXES, Axis, axis_order
 
 Array = NDArray[np.float64]
@@ -92,8 +92,3 @@ class JointReach:
     def __call__(self, centre: Array, low: Array, high: Array, span: Array) -> Array:
         farthest = np.maximum(high - centre, centre - low)
         return np.asarray(np.sqrt(np.sum((farthest * np.array(self.slopes)) ** 2, axis=1)))
-
-
-def parts_of(transform: Transform) -> tuple[Transform, ...]:
-    """The parts of a composition; another transform is its own only part."""
-    return transform.parts if isinstance(transform, Composition) else (transform,)

@@ -14,7 +14,7 @@ from tpc_core.transforms import (
     zyx_rotation,
 )
 from tpc_core.transforms.base import Axis, Category, Parameter, RadiusInput, Reach, Transform
-from tpc_core.transforms.composition import Composition
+from tpc_core.transforms.composition import Composition, parts_of
 from tpc_core.transforms.general_rotation import GeneralRotation
 from tpc_core.transforms.linear import Linear
 from tpc_core.transforms.noise import CoordinateNoise
@@ -75,4 +75,5 @@ __all__ = [
     "ZYXRotation",
     "all_transforms",
     "parse_transform",
+    "parts_of",
 ]

@@ -114,3 +114,8 @@ class Composition(Transform):
             for part, group in zip(self.parts, groups, strict=True)
             for p in group
         )
+
+
+def parts_of(transform: Transform) -> tuple[Transform, ...]:
+    """The parts of a composition; another transform is its own only part."""
+    return transform.parts if isinstance(transform, Composition) else (transform,)
