@@ -12,7 +12,7 @@ RUN python3 -m venv /opt/tools \
 WORKDIR /srv/tpc
 # Packages first: they change seldom, and their layer is kept while the code changes.
 COPY pyproject.toml requirements.lock ./
-RUN uv pip install --require-hashes -r requirements.lock \
+RUN uv pip install --no-deps --require-hashes -r requirements.lock \
     && uv pip install ${TORCH_BACKEND:+--torch-backend=$TORCH_BACKEND} -r pyproject.toml \
     && find /opt/venv -type d \( -name tests -o -name include \) -path '*/torch/*' -prune -exec rm -rf {} +
 COPY . .

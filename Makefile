@@ -22,15 +22,16 @@ setup-dev: .venv/.dev
 	$(PYTHON) -m venv .venv
 
 # The lock has every package with its hashes, but for PyTorch, which the second line brings at its exact version
-# (pyproject.toml says why). Nothing but hashed packages builds ours: no isolation, no dependency outside the lock.
+# (pyproject.toml says why). `--no-deps`: what the lock names is installed and nothing is resolved, since older pips
+# resolve an extra beside its pin and stop once a newer release exists. The same for our own package.
 .venv/.app: requirements.lock pyproject.toml | .venv/bin/python
 	@echo "Setting up .venv; this happens once and takes a few minutes."
-	$(PIP) install -q --require-hashes -r requirements.lock
+	$(PIP) install -q --no-deps --require-hashes -r requirements.lock
 	$(PIP) install -q --no-build-isolation -e .
 	touch $@
 
 .venv/.dev: requirements-dev.lock .venv/.app
-	$(PIP) install -q --require-hashes -r requirements-dev.lock
+	$(PIP) install -q --no-deps --require-hashes -r requirements-dev.lock
 	touch $@
 
 app: .venv/.app
