@@ -9,13 +9,13 @@
 from __future__ import annotations
 
 from tpc_core.certificate import Certificate
-from tpc_core.certificate.replay import replay
-from tpc_core.certificate.verify import Verified, verify
-from tpc_core.certify import Budget, Options, certify, certify_events
+from tpc_core.certify import Focus, certify, certify_events
 from tpc_core.cloud import Cloud, normalise
 from tpc_core.data import gallery, load_object, load_shape, open_dataset
 from tpc_core.errors import TpcError
+from tpc_core.ledger import Ledger
 from tpc_core.models import Model, list_models, load_model
+from tpc_core.question import Budget, Options, Question
 from tpc_core.smoothing import (
     CoordinateSmoothing,
     CylinderSmoothing,
@@ -25,6 +25,7 @@ from tpc_core.smoothing import (
     Smoothing,
 )
 from tpc_core.transforms import Transform, all_transforms, parse_transform
+from tpc_core.verify import Verified, replay, verify, verify_fresh
 from tpc_core.version import VERSION as __version__
 
 __all__ = [
@@ -33,10 +34,13 @@ __all__ = [
     "Cloud",
     "CoordinateSmoothing",
     "CylinderSmoothing",
+    "Focus",
     "GroupSmoothing",
+    "Ledger",
     "Model",
     "Options",
     "ParameterSmoothing",
+    "Question",
     "RotationDiffusion",
     "Smoothing",
     "TpcError",
@@ -56,4 +60,5 @@ __all__ = [
     "parse_transform",
     "replay",
     "verify",
+    "verify_fresh",
 ]

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tpc_core.crew import share_out
+from tpc_core.thread_pool import share_out
 from tpc_core.errors import InvalidValue
-from tpc_core.smoothing import NoiseStream, PhiloxNoise, Smoothing
+from tpc_core.smoothing import ManyBlocksNoise, NoiseStream, Smoothing, stream_keys
 
 Counts = NDArray[np.int64]
 
@@ -79,25 +79,27 @@ class Voter:
 
     def count(self, points: Tensor, stream: str, start: int, stop: int) -> Counts:
         """The votes (classes,), or (N, classes) for segmentation, of samples [start, stop) of a stream."""
-        return self.count_many([Ballot(points, stream, start, stop)])[0]
+        blocks = self.cast([Ballot(points, stream, start, stop)])[0]
+        return np.asarray(blocks.sum(axis=0))
 
-    def count_many(self, ballots: Sequence[Ballot]) -> list[Counts]:
-        """The votes of several ballots, whose clouds have the same number of points.
+    def cast(self, ballots: Sequence[Ballot]) -> list[Counts]:
+        """The votes of several ballots, block by block: (blocks, classes), or (blocks, N, classes).
 
-        Their blocks share the cores of a CPU, or the passes of another device.
+        Their clouds have the same number of points. Blocks share the cores of a CPU, or the passes of another device.
         """
         blocks = [block for which, ballot in enumerate(ballots) for block in _blocks(which, ballot)]
         self.evaluations += BLOCK * len(blocks)
         rows = ballots[0].points.shape[0] if ballots else 0
         shape = (rows, self.num_classes) if self.per_point else (self.num_classes,)
-        totals = np.zeros((len(ballots), *shape), dtype=np.int64)
+        counts = np.zeros((len(blocks), *shape), dtype=np.int64)
         if self.device.type == "cpu":
             votes = share_out(lambda block: self._count_block(ballots[block.which], block), blocks)
-            for block, counts in zip(blocks, votes, strict=True):
-                totals[block.which] += counts
+            for number, counted in enumerate(votes):
+                counts[number] = counted
         elif blocks:
-            totals += self._count_on_device(ballots, blocks).cpu().numpy()
-        return list(totals)
+            counts += self._count_on_device(ballots, blocks).cpu().numpy()
+        owners = np.array([block.which for block in blocks], dtype=np.int64)
+        return [counts[owners == which] for which in range(len(ballots))]
 
     @torch.inference_mode()
     def _count_block(self, ballot: Ballot, block: _Block) -> Counts:
@@ -114,25 +116,26 @@ class Voter:
     @torch.inference_mode()
     def _count_on_device(self, ballots: Sequence[Ballot], blocks: Sequence[_Block]) -> Tensor:
         """All blocks, pass by pass. What the passes need is sent before the first one, and nothing is read back."""
-        streams = [NoiseStream(self.seed, ballot.stream).words() for ballot in ballots]
-        plan = torch.tensor([(b.which, b.index, b.first, b.last, *streams[b.which]) for b in blocks])
+        keys = stream_keys([NoiseStream(self.seed, ballot.stream) for ballot in ballots])
+        plan = torch.tensor([(b.which, b.index, b.first, b.last, *keys[b.which]) for b in blocks])
         # A short last pass is filled up with blocks that count no vote: another shape may round differently.
         plan = torch.cat([plan, plan[-1:].repeat(-len(plan) % BLOCKS_PER_PASS, 1)])
         plan[len(blocks) :, 2:4] = 0
         plan = plan.to(self.device)
         clouds = torch.stack([ballot.points for ballot in ballots]).to(self.device, torch.float32)
         columns = clouds.shape[1] if self.per_point else 1
-        totals = torch.zeros(len(ballots) * self.num_classes, columns, dtype=torch.int64, device=self.device)
+        totals = torch.zeros(len(plan) * self.num_classes, columns, dtype=torch.int64, device=self.device)
         place = torch.arange(BLOCK, device=self.device)
-        for part in plan.split(BLOCKS_PER_PASS):
+        number = torch.arange(len(plan), device=self.device).split(BLOCKS_PER_PASS)
+        for part, own in zip(plan.split(BLOCKS_PER_PASS), number, strict=True):
             which, index, first, last = (part[:, column] for column in range(4))
-            noise = PhiloxNoise(part[:, 4:], index)
+            noise = ManyBlocksNoise(part[:, 4:], index)
             shaken = self.smoothing.perturb(clouds[which].repeat_interleave(BLOCK, dim=0), noise)
             answers = self._classifier(shaken).argmax(dim=-1).view(len(which) * BLOCK, -1)
             counted = (place >= first[:, None]) & (place < last[:, None])
-            slot = (which * self.num_classes).repeat_interleave(BLOCK)[:, None] + answers
+            slot = (own * self.num_classes).repeat_interleave(BLOCK)[:, None] + answers
             totals.scatter_add_(0, slot, counted.view(-1, 1).expand_as(slot).long())
-        totals = totals.view(len(ballots), self.num_classes, -1)
+        totals = totals.view(len(plan), self.num_classes, -1)[: len(blocks)]
         return totals.transpose(1, 2) if self.per_point else totals[..., 0]
 
 

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.classifiers import small_cloud
 from tests.engine.conftest import Untrained, untrained
-from tpc_core.crew import share_out
+from tpc_core.thread_pool import share_out
 from tpc_core.models.canonical import CANONICAL
 from tpc_core.smoothing import (
     CoordinateSmoothing,

@@ -1,4 +1,4 @@
-"""The certificate: its JSON form, and how anyone can check it."""
+"""The certificate: its JSON form and its sentence."""
 
 from tpc_core.certificate.schema import Certificate
 

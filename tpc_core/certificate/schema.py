@@ -1,4 +1,8 @@
-"""The certificate: everything that was claimed, seen and spent, as JSON that can be checked by anyone."""
+"""The certificate: question, ledger and verdict, as JSON that can be checked by anyone.
+
+Nothing that follows from the votes is trusted: `tpc_core.verify` derives it again. Every number is checked for its range
+as if a stranger had typed it.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,28 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tpc_core.atomic import write_atomically as write_atomically
+from tpc_core.atomic import write_atomically
 from tpc_core.cloud import Cloud
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidCertificate
+from tpc_core.ledger import Ledger, Refutation, Tally
+from tpc_core.question import Question
+from tpc_core.smoothing import GENERATOR
 
-SCHEMA: Literal["tpc-certificate/1"] = "tpc-certificate/1"
+SCHEMA: Literal["tpc-certificate/2"] = "tpc-certificate/2"
 LARGEST_FILE = 64 << 20
 
 Count = Annotated[int, Field(ge=0, le=1 << 40)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-Probability = Annotated[float, Field(ge=0, le=1)]
 Verdict = Literal["certified", "refuted", "undecided"]
-CellState = Literal["passed", "refined", "failed", "waiting"]
+Stop = Literal["settled", "hopeless", "budget", "cancelled", "too-many-cells", "cut-off"]
+"""Why the run ended: it had its answer, a part of the region would cost more than anyone waits for, the budget was
+spent, somebody stopped it, the region has more cells than are ever looked at, or it was saved while it went on."""
+
+Blocks = list[Any]
+"""A tally as Tally.to_json writes it; Tally.from_json checks each number."""
 
 
 class Record(BaseModel):
@@ -33,159 +44,12 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Claim(Record):
-    """What is claimed: no attack of `transform` within `radius` changes the prediction.
-
-    `radius` is in edge units, by parameter name. `largest` says that the radius was read off the votes.
-    """
-
-    transform: str
-    radius: dict[str, Finite]
-    largest: bool = False
-
-
-class Prediction(Record):
-    """The class y_A, chosen on samples of its own."""
-
-    index: int
-    name: str
-    votes: dict[str, Count]
-    samples: Count
-
-
-class Reason(Record):
-    """Why a verdict is not "certified", and what would settle it."""
-
-    code: Literal["budget", "cancelled", "not-confident", "wrong-class", "too-coarse", "no-radius"]
-    message: str
-
-
-class Reading(Record):
-    """The state of one count when its bound was read: n_A votes of n."""
-
-    n: Count
-    n_a: Count
-
-
-class SingleEvidence(Record):
-    """One probability decides: additive transforms, rotations, l2, l-infinity and linear maps."""
-
-    kind: Literal["single"] = "single"
-    rule: Literal["parameter", "l2", "linear", "diffusion"]
-    readings: list[Reading]
-    lower_bound: Probability
-    needed: Probability
-
-
-class GroupEvidence(Record):
-    """The top-class test of group smoothing: votes by class after each stage."""
-
-    kind: Literal["group"] = "group"
-    stages: list[dict[str, Count]]
-    p_value: Probability
-    level: Probability
-
-
-class CellRecord(Record):
-    """One cell of a cover. `low` and `high` are in internal units; `reach` is the displacement in sigmas."""
-
-    path: str = Field(max_length=400)
-    low: list[Finite] = Field(max_length=16)
-    high: list[Finite] = Field(max_length=16)
-    reach: Finite
-    needed: Probability
-    readings: list[Reading] = Field(max_length=64)
-    lower_bound: Probability
-    state: CellState
-
-
-class TreeEvidence(Record):
-    """The visited part of the adaptive tree. `factor` scales the radius where the largest one was asked for."""
-
-    kind: Literal["tree"] = "tree"
-    start: Finite
-    path_shares: list[Probability]
-    root_radius: dict[str, Finite]
-    factor: Finite
-    cells: list[CellRecord] = Field(max_length=1_000_000)
-
-
-class GrownEvidence(Record):
-    """A cover that grew: each tree vouches for its region without the region of the tree before it."""
-
-    kind: Literal["grown"] = "grown"
-    trees: list[TreeEvidence] = Field(min_length=2, max_length=32)
-
-    @property
-    def cells(self) -> list[CellRecord]:
-        """The cells of all trees."""
-        return [cell for tree in self.trees for cell in tree.cells]
-
-
-class GridEvidence(Record):
-    """The paper's uniform grid: every cell at level alpha / M."""
-
-    kind: Literal["grid"] = "grid"
-    resolution: Annotated[int, Field(ge=1, le=100_000)]
-    cells: list[CellRecord] = Field(max_length=1_000_000)
-
-
-class PointEvidence(Record):
-    """Part segmentation: one prediction and one count for every point."""
-
-    kind: Literal["points"] = "points"
-    rule: Literal["parameter", "l2", "linear", "diffusion", "group"]
-    predictions: list[int] = Field(max_length=1_000_000)
-    selection: Count
-    """Votes that chose the predictions; they are used for nothing else."""
-    n: Count
-    n_a: list[Count]
-    runner_up: list[Count]
-    lower_bounds: list[Probability]
-    needed: Probability
-    certified: list[bool]
-    jointly_certified: list[bool]
-
-
-Evidence = Annotated[
-    SingleEvidence | GroupEvidence | TreeEvidence | GrownEvidence | GridEvidence | PointEvidence,
-    Field(discriminator="kind"),
-]
-
-
-class Statistics(Record):
-    """The rule that turns votes into bounds, fixed before the first vote."""
-
-    kind: Literal["staged", "anytime"]
-    sizes: list[Count]
-    shares: list[Probability]
-
-
-class LedgerEntry(Record):
-    """Where a part of alpha was spent."""
-
-    what: str
-    level: Probability
-
-
-class AttackRecord(Record):
-    """A parameter inside the region at which the smoothed classifier prefers another class."""
-
-    method: str
-    parameter: list[Finite]
-    edge: dict[str, Finite]
-    votes: dict[str, Count]
-    samples: Count
-    winner: str
-    p_value: Probability
-
-
 class ModelRecord(Record):
     """Which model voted."""
 
-    name: str
-    digest: str
-    classes: list[str] = Field(max_length=10_000)
+    name: str = Field(max_length=500)
+    digest: str = Field(pattern=r"^[0-9A-Za-z_-]{1,128}$")
+    classes: list[Annotated[str, Field(max_length=200)]] = Field(min_length=1, max_length=10_000)
     task: Literal["classification", "segmentation"]
     smoothing: dict[str, Any]
 
@@ -193,9 +57,9 @@ class ModelRecord(Record):
 class CloudRecord(Record):
     """The cloud itself, so that the certificate stands on its own: float32, little-endian, base64."""
 
-    name: str
-    label: str | None
-    digest: str
+    name: str = Field(max_length=500)
+    label: str | None = Field(max_length=200)
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
     count: Annotated[int, Field(ge=2, le=1_000_000)]
     points: str
 
@@ -220,29 +84,84 @@ class CloudRecord(Record):
         return cloud
 
 
-class Certificate(Record):
-    """A verdict with its evidence. `verify` re-derives the verdict from the counts; `replay` casts the votes again."""
+class RefutationRecord(Record):
+    """An attack that was put to the test, in the order of the tests."""
 
-    schema_version: Literal["tpc-certificate/1"] = SCHEMA
-    library: str
+    parameter: list[Finite] = Field(max_length=300_000)
+    rival: Count
+    method: str = Field(max_length=80)
+    votes: Blocks = Field(max_length=1_000_000)
+
+
+class LedgerRecord(Record):
+    """All votes, by the name of their place."""
+
+    seed: Annotated[int, Field(ge=0, lt=1 << 63)]
+    own_seed: bool
+    generator: Literal["philox4x64-10/box-muller/1"] = GENERATOR  # type: ignore[assignment]
+    families: list[list[Finite]] = Field(max_length=16)
+    places: dict[Annotated[str, Field(max_length=400)], Blocks] = Field(max_length=1_000_000)
+    refutations: list[RefutationRecord] = Field(max_length=64)
+
+    @staticmethod
+    def of(ledger: Ledger) -> LedgerRecord:
+        return LedgerRecord(
+            seed=ledger.seed,
+            own_seed=ledger.own_seed,
+            families=[list(shape) for shape in ledger.families],
+            places={place: ledger.tallies[place].to_json() for place in sorted(ledger.tallies)},
+            refutations=[
+                RefutationRecord(
+                    parameter=list(r.parameter), rival=r.rival, method=r.method, votes=r.votes.to_json()
+                )
+                for r in ledger.refutations
+            ],
+        )
+
+    def ledger(self, task: str, classes: int, points: int) -> Ledger:
+        """The ledger, every block checked."""
+        shape = (points, classes) if task == "segmentation" else (classes,)
+        return Ledger(
+            seed=self.seed,
+            task=task,
+            shape=shape,
+            own_seed=self.own_seed,
+            families=[tuple(family) for family in self.families],
+            tallies={place: Tally.from_json(blocks, shape) for place, blocks in self.places.items()},
+            refutations=[
+                Refutation(tuple(r.parameter), r.rival, r.method, Tally.from_json(r.votes, shape))
+                for r in self.refutations
+            ],
+        )
+
+
+class Certificate(Record):
+    """A verdict with its evidence: the question, the ledger of votes, and what follows from the two."""
+
+    schema_version: Literal["tpc-certificate/2"] = SCHEMA
+    library: str = Field(max_length=50)
     verdict: Verdict
-    sentence: str
-    reasons: list[Reason]
-    claim: Claim
-    prediction: Prediction | None
-    alpha: Annotated[float, Field(gt=0, lt=1)]
-    protocol: Literal["adaptive", "paper"]
-    statistics: Statistics
-    evidence: Evidence
-    ledger: list[LedgerEntry]
-    attack: AttackRecord | None = None
+    sentence: str = Field(max_length=2_000)
+    radius: dict[Annotated[str, Field(max_length=50)], Finite] = Field(max_length=16)
+    """What is claimed, in edge units by name: the radius asked for, or the largest one that was found."""
+    stopped: Stop
+    question: Question
+    family: Annotated[int, Field(ge=1, le=16)]
+    """The number of this shape of region in its ledger."""
+    prediction: str | None = Field(max_length=200)
+    """y_A by name; None for part segmentation, and where the run ended before it was chosen."""
+    ledger: LedgerRecord
     model: ModelRecord
     cloud: CloudRecord
-    seed: int
-    device: str
+    device: str = Field(max_length=20)
     samples: Count
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    checksum: str = ""
+    checksum: str = Field(default="", max_length=64)
+
+    @property
+    def alpha(self) -> float:
+        """The probability with which the certificate may be wrong."""
+        return self.question.options.alpha
 
     @property
     def content_digest(self) -> str:
@@ -255,9 +174,15 @@ class Certificate(Record):
         """The certificate with its checksum filled in."""
         return self.model_copy(update={"checksum": self.content_digest})
 
+    def votes(self) -> Ledger:
+        """The ledger, every number in it checked."""
+        return self.ledger.ledger(self.model.task, len(self.model.classes), self.cloud.count)
+
     def to_json(self) -> str:
-        """The certificate as indented JSON."""
-        return json.dumps(self.model_dump(mode="json"), indent=1, allow_nan=False) + "\n"
+        """The certificate as JSON, a line for each field."""
+        fields = self.model_dump(mode="json")
+        lines = [f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in fields.items()]
+        return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def save(self, path: Path) -> None:
         """Write the file whole or not at all."""
@@ -269,9 +194,18 @@ class Certificate(Record):
         if len(text) > LARGEST_FILE:
             raise InvalidCertificate(f"a certificate has at most {LARGEST_FILE >> 20} MB; this is not one")
         try:
-            return Certificate.model_validate_json(text)
+            content = json.loads(text, object_pairs_hook=_once)
+        except (ValueError, RecursionError) as error:
+            raise InvalidCertificate(f"not a certificate: {error}") from None
+        version = content.get("schema_version") if isinstance(content, dict) else None
+        if version == "tpc-certificate/1":
+            raise InvalidCertificate(
+                "this certificate was made by an earlier version, whose votes cannot be checked any more; certify again"
+            )
+        try:
+            return Certificate.model_validate(content)
         except ValidationError as error:
-            first = error.errors()[0]
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
             place = ".".join(str(piece) for piece in first["loc"]) or "the file"
             raise InvalidCertificate(f"not a {SCHEMA} file: {place}: {first['msg']}") from None
         except RecursionError:
@@ -281,3 +215,15 @@ class Certificate(Record):
     def load(path: Path) -> Certificate:
         """Read a certificate file."""
         return Certificate.from_json(read_bytes(path, LARGEST_FILE))
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object without repeated keys: which of two values counts must not depend on the reader."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise InvalidCertificate("a key is given twice")
+    return found
+
+
+QUESTION = TypeAdapter(Question)
+"""Reads and writes a question as JSON."""

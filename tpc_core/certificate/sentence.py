@@ -1,50 +1,56 @@
-"""The verdict in one plain sentence."""
+"""The verdict in one plain sentence, rounded towards the smaller claim."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_DOWN, Context, Decimal
 
-from tpc_core.certificate.schema import (
-    AttackRecord,
-    Evidence,
-    PointEvidence,
-    Prediction,
-    Reason,
-    Verdict,
-)
-from tpc_core.transforms import Transform
+from tpc_core.transforms import Parameter, Transform
+
+DIGITS = 4
 
 
-def verdict_sentence(
-    transform: Transform,
-    radii: Sequence[float],
-    alpha: float,
-    verdict: Verdict,
-    prediction: Prediction | None,
-    evidence: Evidence,
-    reasons: Sequence[Reason],
-    attack: AttackRecord | None,
-) -> str:
-    """What a person would say; it follows from the other fields of a certificate, and `verify` checks that."""
-    confidence = f"{100 * (1 - alpha):.6g} % confidence"
-    pairs = zip(transform.radii, radii, strict=True)
-    within = ", ".join(
-        (f"{p.name} " if len(radii) > 1 else "") + p.describe(float(f"{p.to_edge(r):.4g}")) for p, r in pairs
+def confidence_words(alpha: float) -> str:
+    """1 - alpha in percent, rounded down, and never 100 %."""
+    exact = 100 * (1 - Decimal(repr(alpha)))
+    digits = max(DIGITS, 3 - Decimal(repr(alpha)).adjusted())
+    rounded = exact.quantize(Decimal(1).scaleb(-max(digits - 2, 0)), rounding=ROUND_DOWN)
+    return f"{rounded.normalize():f} % confidence"
+
+
+def rounded_down(value: float, digits: int = DIGITS) -> float:
+    """A number with few digits, never above the true one."""
+    if not math.isfinite(value) or value <= 0:
+        return value
+    return float(Context(prec=digits, rounding=ROUND_DOWN).create_decimal(Decimal(repr(value))))
+
+
+def radius_words(parameters: Sequence[Parameter], radius: Mapping[str, float]) -> str:
+    """A radius as a person would say it, rounded down."""
+    named = len(parameters) > 1
+    return ", ".join(
+        (f"{p.name} " if named else "") + p.describe(rounded_down(radius[p.name])) for p in parameters
     )
-    if isinstance(evidence, PointEvidence):
-        passed, count = sum(evidence.certified), len(evidence.certified)
-        who = "Every point keeps its" if passed == count else f"{passed} of {count} points keep their"
-        return f"{who} part under every {transform.noun} within {within}, with {confidence} each."
-    name = prediction.name if prediction is not None else "its class"
-    if verdict == "certified":
-        return f"Every {transform.noun} within {within} keeps the class {name}, with {confidence}."
-    if verdict == "refuted" and attack is not None:
-        return refutation(transform.name, name, attack)
-    why = reasons[0].message if reasons else "no reason was recorded"
+
+
+def certified_sentence(transform: Transform, within: str, alpha: float, name: str) -> str:
+    """The claim that was proved."""
+    return f"Every {transform.noun} within {within} keeps the class {name}, with {confidence_words(alpha)}."
+
+
+def points_sentence(transform: Transform, within: str, alpha: float, passed: int, count: int) -> str:
+    """How many points keep their part."""
+    who = "Every point keeps its" if passed == count else f"{passed} of {count} points keep their"
+    return f"{who} part under every {transform.noun} within {within}, with {confidence_words(alpha)} each."
+
+
+def refuted_sentence(transform: Transform, place: Mapping[str, float], name: str, winner: str) -> str:
+    """A proven attack."""
+    where = ", ".join(f"{key} {value:.3g}" for key, value in place.items())
+    return f"An attack by {transform.name} ({where}) turns {name} into {winner}."
+
+
+def undecided_sentence(transform: Transform, within: str, name: str, why: str) -> str:
+    """What is not known, and why."""
     return f"Undecided whether every {transform.noun} within {within} keeps the class {name}: {why}."
-
-
-def refutation(transform: str, name: str, attack: AttackRecord) -> str:
-    """A proven attack as a person would say it."""
-    place = ", ".join(f"{key} {value:.3g}" for key, value in attack.edge.items())
-    return f"An attack by {transform} ({place}) turns {name} into {attack.winner}."

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tpc_core.certify import DEFAULTS, Options, prepare
-from tpc_core.certify.cover import build_tree, planned_votes
-from tpc_core.certify.paper import grid_resolution
+from tpc_core.certify.cover import planned_votes as cover_votes
+from tpc_core.certify.prepare import prepare
+from tpc_core.certify.whole import LARGEST_SAMPLES
+from tpc_core.certify.whole import planned_votes as whole_votes
 from tpc_core.cloud import Cloud
-from tpc_core.covers import PathLevels, PriceList
-from tpc_core.covers.paper import SAMPLES, cell_count
+from tpc_core.covers import Prices
+from tpc_core.covers.paper import SAMPLES, SINGLE_SAMPLES, cell_count
+from tpc_core.proofs import CoverProof, GridProof
+from tpc_core.question import DEFAULTS, Options
 from tpc_core.transforms import RadiusInput, Transform
-from tpc_core.votes import BaseClassifier
+from tpc_core.votes import BLOCK, BaseClassifier
 
 
 @dataclass(frozen=True)
@@ -32,17 +35,20 @@ def estimate(
     p_a: float = 0.99,
 ) -> Estimate:
     """The expected cost if p_A is about `p_a` all over the region. No vote is cast; bad input is refused."""
-    run, strategy = prepare(model, cloud, transform, radius, options)
-    if strategy.kind != "cover":
-        first = run.monitor.sizes[0]
-        return Estimate(1, float(options.select_samples + first))
-    if run.largest:
-        return Estimate(0, None)
+    run = prepare(model, cloud, transform, radius, options)
+    proof = run.proof
+    if isinstance(proof, GridProof):
+        cells = cell_count(run.claim.transform, run.claim.radii, proof.resolution)
+        return Estimate(cells, float(BLOCK + cells * SAMPLES))
+    if isinstance(proof, CoverProof):
+        if options.largest:
+            return Estimate(0, None)
+        count = proof.lattice.count_first_cells(proof.region)
+        if count > run.cell_limit:
+            return Estimate(count, None)
+        prices = Prices(proof.alpha, proof.region.dim)
+        return Estimate(count, BLOCK + cover_votes(prices, proof.first_cells, p_a))
     if options.protocol == "paper":
-        resolution = grid_resolution(run, options.resolution)
-        cells = cell_count(run.transform, run.radii, resolution)
-        return Estimate(cells, float(cells * SAMPLES))
-    tree = build_tree(run)
-    prices = PriceList(run.monitor, PathLevels.falling(tree.ranks), run.alpha, tree.region.dim)
-    cells, votes = planned_votes(tree, prices, lambda _: p_a)
-    return Estimate(cells, options.select_samples + votes)
+        return Estimate(1, float(BLOCK + SINGLE_SAMPLES))
+    votes = float(LARGEST_SAMPLES) if options.largest else whole_votes(run.claim.threshold, options.alpha, p_a)
+    return Estimate(1, BLOCK + votes)

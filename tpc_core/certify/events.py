@@ -1,11 +1,12 @@
-"""What a certifier reports while it works; the app and the progress bar draw from these."""
+"""What a run reports while it works; the app and the progress bar draw from these."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tpc_core.certificate.schema import Certificate, Prediction
+from tpc_core.certificate.schema import Certificate
 from tpc_core.covers import Cell
+from tpc_core.statistics import lower_confidence_bound
 
 SHOWN_LIMIT = 2000
 """How many waiting cells a plan names; a map of more would be a blur."""
@@ -13,9 +14,9 @@ SHOWN_LIMIT = 2000
 
 @dataclass(frozen=True)
 class Predicted:
-    """y_A was chosen."""
+    """y_A was chosen: its name, None for part segmentation."""
 
-    prediction: Prediction
+    name: str | None
     samples: int
 
 
@@ -38,26 +39,36 @@ class CellStarted:
 
 @dataclass(frozen=True)
 class VotesCounted:
-    """The votes of a cell so far; `lower_bound` is None until a bound may be read."""
+    """The votes of a place so far."""
 
     cell: Cell | None
     n: int
     n_a: int
-    lower_bound: float | None
+    level: float
     samples: int
+
+    @property
+    def lower_bound(self) -> float:
+        """What these votes prove p_A to exceed."""
+        return lower_confidence_bound(self.n_a, self.n, self.level) if self.n else 0.0
 
 
 @dataclass(frozen=True)
 class CellDecided:
-    """A cell passed, or failed for good."""
+    """A cell passed, or was given up for this run."""
 
     cell: Cell
     passed: bool
     n: int
     n_a: int
-    lower_bound: float
+    level: float
     covered: float
     """The fraction of the region's volume that passed so far."""
+
+    @property
+    def lower_bound(self) -> float:
+        """What its votes prove p_A to exceed."""
+        return lower_confidence_bound(self.n_a, self.n, self.level) if self.n else 0.0
 
 
 @dataclass(frozen=True)

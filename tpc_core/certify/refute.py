@@ -2,55 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
-from tpc_core import streams
-from tpc_core.certificate.schema import AttackRecord, Prediction
-from tpc_core.certify.run import Run, named
-from tpc_core.statistics import top_class_p_value
+from tpc_core.certify.run import Run, point_of
+from tpc_core.ledger import Refutation, Tally, refutation_place, rival_place
+from tpc_core.proofs.judgement import is_proven
+from tpc_core.statistics import upper_bound
+from tpc_core.votes import BLOCK, Ballot
 
-CONFIRM_SIZES = (256, 1024, 4096)
+MOST_VOTES = 4_096
+"""Votes after which a suspicion is dropped."""
+
+MOST_REFUTATIONS = 64
+"""Attacks that a ledger may put to the test; the level of later ones would be next to nothing."""
+
+RIVAL_VOTES = 64
+"""Votes that name the rival where nothing suggests one; they count for nothing else."""
 
 
 def confirm_attack(
-    run: Run, prediction: Prediction, z: np.ndarray, method: str, rival: int | None = None
-) -> AttackRecord | None:
-    """Test on fresh votes that another class beats y_A at z.
+    run: Run, z: Sequence[float] | NDArray[np.float64], method: str, rival: int | None = None
+) -> bool:
+    """Test on a stream of its own that another class beats y_A at z; the ledger keeps it, proven or not.
 
-    The level of the k-th test of a run is alpha / 2^k, split over three sizes, so all of them together are wrong
-    with probability at most alpha.
-
-    The rival is fixed before these votes: given, or the winner of a small sample of its own.
+    The place and the rival are fixed before the first vote; cell votes may suggest them, and never count.
     """
-    points = run.at(z)
-    run.confirmations += 1
-    level = run.alpha / 2**run.confirmations / len(CONFIRM_SIZES)
+    number = len(run.ledger.refutations) + 1
+    if number > MOST_REFUTATIONS:
+        return False
+    points = run.claim.at(np.asarray(z))
     if rival is None:
-        first = run.cast(points, streams.rival(z), 0, 64) if run.afford(64) else None
-        if first is None:
-            return None
-        first[prediction.index] = -1
-        rival = int(np.argmax(first))
-    if rival == prediction.index:
-        return None
-    counts = np.zeros(len(run.classes), dtype=np.int64)
-    done = 0
-    for size in CONFIRM_SIZES:
-        more = run.cast(points, streams.attack(z), done, size) if run.afford(size - done) else None
-        if more is None:
-            return None
-        counts, done = counts + more, size
-        # It is enough that the rival beats y_A: then y_A is not the top class here.
-        pair = [int(counts[rival]), int(counts[prediction.index])]
-        p_value = top_class_p_value(pair, 0)
-        if p_value <= level:
-            return AttackRecord(
-                method=method,
-                parameter=[float(v) for v in np.asarray(z).ravel()],
-                edge=run.transform.named_values(z),
-                votes=named(counts, run.classes),
-                samples=size,
-                winner=run.classes[rival],
-                p_value=p_value,
-            )
-    return None
+        if not run.affordable(RIVAL_VOTES):
+            return False
+        votes = run.voter.cast([Ballot(points, rival_place(number), 0, RIVAL_VOTES)])[0].sum(axis=0)
+        votes[run.target] = -1
+        rival = int(np.argmax(votes))
+    tally = Tally(run.ledger.shape)
+    refutation = Refutation(point_of(np.asarray(z)), rival, method, tally)
+    run.ledger.refutations.append(refutation)
+    while tally.n < MOST_VOTES and run.control.stop(run.ledger.samples) is None and run.affordable(BLOCK):
+        blocks = max(1, min(tally.size, 16))
+        stream = refutation_place(number)
+        tally.add(run.voter.cast([Ballot(points, stream, tally.n, tally.n + BLOCK * blocks)])[0])
+        if is_proven(refutation, run.ledger, run.claim.alpha, number):
+            return True
+        own, other = int(tally.total[run.target]), int(tally.total[rival])
+        if own + other and upper_bound(other, own + other, 1e-3) <= 0.5:
+            return False
+    return False

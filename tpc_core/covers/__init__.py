@@ -1,7 +1,6 @@
 """Covers: cells that together hold every attack of a region."""
 
-from tpc_core.covers.levels import PathLevels
-from tpc_core.covers.price import PriceList
-from tpc_core.covers.tree import Cell, CoverTree
+from tpc_core.covers.lattice import Cell, Lattice
+from tpc_core.covers.prices import Prices
 
-__all__ = ["Cell", "CoverTree", "PathLevels", "PriceList"]
+__all__ = ["Cell", "Lattice", "Prices"]

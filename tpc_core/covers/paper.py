@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 from scipy import special
 from torch import Tensor
 
-from tpc_core.covers.tree import FLOAT32_SLACK, Cell
+from tpc_core.covers.lattice import Cell
 from tpc_core.errors import InvalidValue, UnsupportedRequest
+from tpc_core.smoothing.coordinate import FLOAT32_SLACK
 from tpc_core.statistics import saturation
 from tpc_core.transforms import Composition, GeneralRotation, Rotation, Taper, Transform, Twist, ZYXRotation
 
 Array = NDArray[np.float64]
 
-SAMPLES = 10_000
-"""Votes per cell in the paper."""
+SAMPLES = 10_016
+"""Votes per cell: the paper's 10,000 in whole blocks."""
+
+SINGLE_SAMPLES = 1024
+"""Votes of a certificate that rests on one probability: the paper's 1,000 in whole blocks."""
 
 LARGEST_RESOLUTION = 4096
 MOST_CELLS = 1_000_000
@@ -29,11 +33,9 @@ MOST_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class PaperGrid:
-    """A grid of M steps: its tested points, its cells, and the one displacement bound of its theorem."""
+    """A grid of M steps: its cells, each with its tested parameter (a rotation vector for rotations) as centre."""
 
     cells: tuple[Cell, ...]
-    tested: tuple[tuple[float, ...], ...]
-    """The tested parameter of each cell (a rotation vector for rotations)."""
 
 
 Tile = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
@@ -57,8 +59,7 @@ def paper_grid(
     distance = theorem.bound(resolution, points) * (1 + 1e-9) + FLOAT32_SLACK * float(np.linalg.norm(points))
     reach = distance / sigma
     tiles = list(layout.tiles())
-    cells = [Cell(str(n), low, high, reach, rank=0, tested=True) for n, (low, high, _) in enumerate(tiles)]
-    return PaperGrid(tuple(cells), tuple(centre for _, _, centre in tiles))
+    return PaperGrid(tuple(Cell(str(n), *tile, reach=reach) for n, tile in enumerate(tiles)))
 
 
 def tested_cloud(transform: Transform, points: Tensor, z: Sequence[float]) -> Tensor:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import torch
+import numpy as np
 
-from tpc_core.certify.strategy import choose_strategy
-from tpc_core.cloud import Cloud
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.models.card import ModelCard
 from tpc_core.models.store import Model, list_models, load_model
-from tpc_core.smoothing import CylinderSmoothing, smoothing_from_json
+from tpc_core.smoothing import Cover, CylinderSmoothing, OneProbability, Rule, rule_for, smoothing_from_json
 from tpc_core.transforms import Composition, Transform
 
-_ANY_CLOUD = Cloud(torch.tensor([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]))
-_PREFERENCE = ("group", "single", "cover")
+_ANY_CLOUD = np.array([[0.5, 0.0, 0.1], [-0.5, 0.0, -0.1]])
 
 
 def fitting_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
@@ -44,22 +41,28 @@ def _rank(
     card: ModelCard, transform: Transform, points: int
 ) -> tuple[bool, bool, int, bool, bool, float, str]:
     smoothing = smoothing_from_json(card.smoothing)
-    kind = choose_strategy(transform, smoothing, _ANY_CLOUD).kind
+    rule = rule_for(transform, smoothing, _ANY_CLOUD)
+    covers = isinstance(rule, Cover)
     exact = transform.name in (card.smoothing.get("transform"), card.smoothing.get("group")) or (
-        kind == "cover" and isinstance(smoothing, CylinderSmoothing) and isinstance(transform, Composition)
+        covers and isinstance(smoothing, CylinderSmoothing) and isinstance(transform, Composition)
     )
     plain = card.architecture == "pointnet"
-    sigma = float(card.smoothing.get("sigma", 0.0)) if kind == "cover" else 0.0
+    sigma = float(card.smoothing.get("sigma", 0.0)) if covers else 0.0
     parts = card.task == "segmentation"
     # More noise vouches for larger cells; a norm is certified best by the model made for it.
-    return parts, card.num_points != points, _PREFERENCE.index(kind), not exact, not plain, -sigma, card.name
+    return parts, card.num_points != points, _preference(rule), not exact, not plain, -sigma, card.name
+
+
+def _preference(rule: Rule) -> int:
+    """A top class needs the least, one probability more, and cells the most."""
+    return 2 if isinstance(rule, Cover) else 1 if isinstance(rule, OneProbability) else 0
 
 
 def _objection(card: ModelCard, transform: Transform) -> str | None:
     try:
-        strategy = choose_strategy(transform, smoothing_from_json(card.smoothing), _ANY_CLOUD)
+        rule = rule_for(transform, smoothing_from_json(card.smoothing), _ANY_CLOUD)
     except UnsupportedRequest as error:
         return str(error)
-    if strategy.kind == "cover" and card.task == "segmentation":
+    if isinstance(rule, Cover) and card.task == "segmentation":
         return "part segmentation is not certified by covers"
     return None

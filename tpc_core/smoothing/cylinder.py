@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +12,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tpc_core.errors import InvalidValue, UnsupportedRequest
-from tpc_core.smoothing.base import CoverSmoothing
+from tpc_core.errors import InvalidValue
+from tpc_core.smoothing.base import Smoothing, as_number, edge_number
 from tpc_core.smoothing.noise import Noise
-from tpc_core.transforms import Composition, Rotation, Taper, Transform, Twist, parts_of
+from tpc_core.smoothing.parameter import sigmas_for
+from tpc_core.smoothing.rules import Cover, GaussianShift, Points, Rule
+from tpc_core.transforms import Composition, Reach, Rotation, Taper, Transform, Twist, parts_of
 from tpc_core.transforms.base import AXES, Axis, axis_order
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CylinderSmoothing(CoverSmoothing):
+class CylinderSmoothing(Smoothing):
     """U x + n: U a twist and a rotation by Gaussian angles (radians), n ~ N(0, sigma^2 I) added last.
 
     About one axis, twist, rotation and taper commute and keep heights, so on the points of x they are fixed
@@ -34,6 +37,7 @@ class CylinderSmoothing(CoverSmoothing):
     sigma: float
     twist: float
     rotation: float
+    kind = "cylinder"
 
     def __post_init__(self) -> None:
         if self.axis not in AXES:
@@ -55,26 +59,44 @@ class CylinderSmoothing(CoverSmoothing):
         """The sigma of each transform that is smoothed by its own parameter."""
         return {Twist(self.axis): self.twist, Rotation(self.axis): self.rotation}
 
-    def serves(self, transform: Transform) -> bool:
-        """Whether the transform is made of twist, rotation and taper about the axis."""
-        return all(part in (*self.angle_sigmas, Taper(self.axis)) for part in parts_of(transform))
-
-    def reach(self, transform: Transform, points: Array) -> JointReach:
-        if not self.serves(transform):
-            raise UnsupportedRequest(f"{self.describe()} does not cover {transform.name}")
+    def rule(self, transform: Transform, points: Points) -> Rule | None:
+        parts = parts_of(transform)
+        if not all(part in (*self.angle_sigmas, Taper(self.axis)) for part in parts):
+            return None
+        sigmas = sigmas_for(transform, self.angle_sigmas)
+        if sigmas is not None:
+            return GaussianShift(sigmas)
         u, v, k = axis_order(self.axis)
         slope = float(np.sqrt(np.sum((points[:, u] ** 2 + points[:, v] ** 2) * points[:, k] ** 2)))
         known = {part: self.sigma / s for part, s in self.angle_sigmas.items()} | {Taper(self.axis): slope}
-        return JointReach(tuple(known[part] for part in parts_of(transform)))
+        return Cover(self.sigma, JointReach(tuple(known[part] for part in parts)))
+
+    @property
+    def sigmas(self) -> Mapping[str, float]:
+        own = self.to_json()
+        return {
+            "sigma of noise": own["sigma"],
+            "sigma of twist (°)": own["twist"],
+            "sigma of rotation (°)": own["rotation"],
+        }
+
+    def with_sigmas(self, values: Sequence[float]) -> CylinderSmoothing:
+        noise, twist, rotation = self.checked_sigmas(values)
+        return CylinderSmoothing(self.axis, noise, math.radians(twist), math.radians(rotation))
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "kind": "cylinder",
+            "kind": self.kind,
             "axis": self.axis,
             "sigma": self.sigma,
-            "twist": float(f"{math.degrees(self.twist):.12g}"),
-            "rotation": float(f"{math.degrees(self.rotation):.12g}"),
+            "twist": edge_number(math.degrees(self.twist)),
+            "rotation": edge_number(math.degrees(self.rotation)),
         }
+
+    @classmethod
+    def from_json(cls, description: Mapping[str, Any]) -> CylinderSmoothing:
+        angles = (math.radians(as_number(description[name])) for name in ("twist", "rotation"))
+        return cls(description["axis"], as_number(description["sigma"]), *angles)
 
     def describe(self) -> str:
         return (
@@ -84,7 +106,7 @@ class CylinderSmoothing(CoverSmoothing):
 
 
 @dataclass(frozen=True)
-class JointReach:
+class JointReach(Reach):
     """sqrt(sum (slope_i dz_i)^2): the distance of two attacks in the joint Gaussian; exact for every cell."""
 
     slopes: tuple[float, ...]

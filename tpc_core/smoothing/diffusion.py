@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,10 @@ from scipy import special
 from torch import Tensor
 
 from tpc_core.errors import InvalidValue
-from tpc_core.smoothing.base import Smoothing
+from tpc_core.smoothing.base import Smoothing, as_number, edge_number
 from tpc_core.smoothing.noise import Noise
+from tpc_core.smoothing.rules import ROUND_DOWN, OneProbability, Points, Rule, Threshold
+from tpc_core.transforms import Transform
 from tpc_core.transforms.so3 import matrix_from_vector, rotate
 
 LARGEST_SIGMA = math.radians(45)
@@ -32,6 +35,7 @@ class RotationDiffusion(Smoothing):
     """
 
     sigma: float
+    kind = "diffusion"
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.sigma) and 0 < self.sigma <= LARGEST_SIGMA * (1 + 1e-9)):
@@ -64,8 +68,48 @@ class RotationDiffusion(Smoothing):
         chosen = vectors.gather(1, first[:, None, None].expand(-1, 1, 3)).squeeze(1)
         return rotate(points, matrix_from_vector(chosen).to(points))
 
+    def rule(self, transform: Transform, points: Points) -> Rule | None:
+        turns = transform.turning_angle((0.0,) * len(transform.radii)) is not None
+        return HeatFlow(self, transform) if turns else None
+
+    @property
+    def sigmas(self) -> Mapping[str, float]:
+        return {"sigma (°)": edge_number(math.degrees(self.sigma))}
+
+    def with_sigmas(self, values: Sequence[float]) -> RotationDiffusion:
+        return RotationDiffusion(math.radians(self.checked_sigmas(values)[0]))
+
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "diffusion", "sigma": float(f"{math.degrees(self.sigma):.12g}")}
+        return {"kind": self.kind, "sigma": edge_number(math.degrees(self.sigma))}
+
+    @classmethod
+    def from_json(cls, description: Mapping[str, Any]) -> RotationDiffusion:
+        return cls(math.radians(as_number(description["sigma"])))
 
     def describe(self) -> str:
         return f"rotation diffusion, sigma {math.degrees(self.sigma):.6g}°"
+
+
+@dataclass(frozen=True)
+class HeatFlow(OneProbability):
+    """omega < effective sigma * Phi^-1(p_A), omega the largest turn of the region (docs/theory.md, diffusion).
+
+    What is drawn may miss the heat kernel by the sampling error, at the cloud and at the attacked one.
+    """
+
+    smoothing: RotationDiffusion
+    transform: Transform
+    name = "diffusion"
+
+    def needed(self, radii: tuple[float, ...]) -> Threshold:
+        angle = self.transform.turning_angle(radii)
+        assert angle is not None
+        return Threshold.at(angle / self.smoothing.effective_sigma, 2 * self.smoothing.sampling_error)
+
+    def largest(self, p_a: float, radii: tuple[float, ...]) -> tuple[float, ...]:
+        end = self.transform.radii[0]
+        low, high = 0.0, end.to_internal(end.largest_radius)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if p_a > self.needed((middle,)).q else (low, middle)
+        return (low * ROUND_DOWN,)

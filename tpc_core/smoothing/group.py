@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from torch import Tensor
 from tpc_core.errors import unknown_name
 from tpc_core.smoothing.base import Smoothing
 from tpc_core.smoothing.noise import Noise
+from tpc_core.smoothing.rules import Points, Rule, TopClass
 from tpc_core.transforms import GeneralRotation, Rotation, Transform, ZYXRotation
 from tpc_core.transforms.base import AXES
 from tpc_core.transforms.so3 import matrix_from_quaternion, rotate
@@ -27,6 +29,7 @@ class GroupSmoothing(Smoothing):
     """
 
     group: str
+    kind = "group"
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
@@ -39,14 +42,28 @@ class GroupSmoothing(Smoothing):
         angle = 2 * math.pi * noise.uniform(points.shape[0], 1).to(points)
         return _CIRCLES[self.group].apply(points, angle)
 
-    def contains(self, transform: Transform) -> bool:
-        """Whether every member of the transform is a member of the group."""
+    def rule(self, transform: Transform, points: Points) -> Rule | None:
+        """The top-class test, where every member of the transform is a member of the group."""
         if self.group == "so3":
-            return isinstance(transform, Rotation | GeneralRotation | ZYXRotation)
-        return transform == _CIRCLES[self.group]
+            inside = isinstance(transform, Rotation | GeneralRotation | ZYXRotation)
+        else:
+            inside = transform == _CIRCLES[self.group]
+        return TopClass() if inside else None
+
+    @property
+    def sigmas(self) -> Mapping[str, float]:
+        return {}
+
+    def with_sigmas(self, values: Sequence[float]) -> GroupSmoothing:
+        self.checked_sigmas(values)
+        return self
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "group", "group": self.group}
+        return {"kind": self.kind, "group": self.group}
+
+    @classmethod
+    def from_json(cls, description: Mapping[str, Any]) -> GroupSmoothing:
+        return cls(str(description["group"]))
 
     def describe(self) -> str:
         return "uniform over all rotations" if self.group == "so3" else f"uniform {self.group}"

@@ -1,72 +1,66 @@
-"""Philox4x32-10 in tensor operations: noise for many blocks at once, made where it is used.
+"""Philox4x64-10, a random generator without state: word i of a stream follows from its key and a counter alone.
 
-Counter-based (Salmon et al., SC 2011): number i of a block follows from the stream's key, the block and i alone,
-so one call fills a whole pass on the device, and a block gets the same noise in any company.
+Counter-based (Salmon et al., SC 2011): noise is addressed, not drawn in sequence, so a block of votes gets the same
+noise in any order, in any company and on any device. numpy's own generator makes the words on a CPU; on another
+device the same rounds run in tensor operations, and the test compares the two word for word.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
-
+import numpy as np
 import torch
 from torch import Tensor
 
-WORD = 0xFFFFFFFF
-_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
-_WEYL = (0x9E3779B9, 0xBB67AE85)
+GENERATOR = "philox4x64-10/box-muller/1"
+"""The name under which a certificate says how its noise was made; another way of making it takes another name."""
+
+_MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
+_WEYL = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 _ROUNDS = 10
+_LOW = 0xFFFFFFFF
 
 
-def philox(counter: tuple[Tensor, Tensor, Tensor, Tensor], key: tuple[Tensor, Tensor]) -> tuple[Tensor, ...]:
-    """Four random words for every counter; all are int64 tensors that hold 32 bits and broadcast together."""
-    a, b, c, d = counter
+def words_on_cpu(key: tuple[int, int], block: int, draw: int, count: int) -> Tensor:
+    """The first `count` words of 64 bits of one draw of one block, as int64."""
+    counter = np.array([0, draw, block, 0], dtype=np.uint64)
+    # Given as arrays: a Python integer would be read as 128 or 256 bits.
+    generator = np.random.Philox(key=np.array(key, dtype=np.uint64), counter=counter)
+    return torch.from_numpy(np.asarray(generator.random_raw(count)).view(np.int64))
+
+
+def words_on_device(keys: Tensor, blocks: Tensor, draw: int, count: int) -> Tensor:
+    """The same words for many blocks at once: keys (G, 2) and blocks (G,) int64 on a device give (G, count)."""
+    groups = -(-count // 4)
+    # numpy counts before it draws, so its first four words have the number one.
+    position = torch.arange(1, groups + 1, device=blocks.device)[None]
+    zero = torch.zeros_like(position)
+    block = blocks[:, None]
+    state = torch.broadcast_tensors(position, zero + draw, block, zero)
+    words = _rounds((state[0], state[1], state[2], state[3]), (keys[:, :1], keys[:, 1:]))
+    return torch.stack(words, dim=-1).reshape(len(blocks), -1)[:, :count]
+
+
+def _rounds(state: tuple[Tensor, Tensor, Tensor, Tensor], key: tuple[Tensor, Tensor]) -> tuple[Tensor, ...]:
+    a, b, c, d = state
     k, m = key
     for _ in range(_ROUNDS):
-        # int64 wraps, and the mask takes the bits that a 64-bit unsigned product has there.
-        first, second = a * _MULTIPLIERS[0], c * _MULTIPLIERS[1]
-        a, b, c, d = (second >> 32) & WORD ^ b ^ k, second & WORD, (first >> 32) & WORD ^ d ^ m, first & WORD
-        k, m = (k + _WEYL[0]) & WORD, (m + _WEYL[1]) & WORD
+        high, low = _product(a, _MULTIPLIERS[0])
+        upper, lower = _product(c, _MULTIPLIERS[1])
+        a, b, c, d = upper ^ b ^ k, lower, high ^ d ^ m, low
+        k, m = k + _signed(_WEYL[0]), m + _signed(_WEYL[1])
     return a, b, c, d
 
 
-@dataclass
-class PhiloxNoise:
-    """The noise of several blocks, one under the other: block g has the key keys[g] and the number blocks[g].
+def _product(x: Tensor, factor: int) -> tuple[Tensor, Tensor]:
+    """The high and the low 64 bits of x * factor, both as int64; four products of 32 bits."""
+    x_low, x_high = x & _LOW, (x >> 32) & _LOW
+    f_low, f_high = factor & _LOW, factor >> 32
+    cross = x_high * f_low + (((x_low * f_low) >> 32) & _LOW)
+    middle = x_low * f_high + (cross & _LOW)
+    high = x_high * f_high + ((cross >> 32) & _LOW) + ((middle >> 32) & _LOW)
+    return high, x * _signed(factor)
 
-    keys: (G, 2) int64 words, blocks: (G,) int64, both on the device where the noise is wanted. Every draw has
-    G times as many rows as a draw of one block.
-    """
 
-    keys: Tensor
-    blocks: Tensor
-    _draws: int = field(default=0, init=False)
-
-    def normal(self, *shape: int) -> Tensor:
-        """Standard normal float32 numbers, two by two (Box and Muller)."""
-        words = self._words(math.prod(shape))
-        radius = torch.sqrt(-2 * torch.log((words[0::2].float() + 0.5) * 2.0**-32))
-        angle = words[1::2].float() * (2 * math.pi * 2.0**-32)
-        pairs = torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)])
-        return self._shaped(pairs, shape)
-
-    def uniform(self, *shape: int) -> Tensor:
-        """Float32 numbers, uniform in [0, 1)."""
-        return self._shaped((self._words(math.prod(shape)) >> 8).float() * 2.0**-24, shape)
-
-    def _words(self, count: int) -> Tensor:
-        """Enough words for `count` numbers over all blocks: (4, G, ...)."""
-        groups = len(self.blocks)
-        each = -(-count // groups // 4)
-        place = torch.arange(each, device=self.blocks.device)
-        block = self.blocks[:, None]
-        counter = (place[None], torch.full_like(place, self._draws)[None], block & WORD, block >> 32)
-        self._draws += 1
-        words = philox(counter, (self.keys[:, :1], self.keys[:, 1:]))
-        return torch.stack(list(torch.broadcast_tensors(*words)))
-
-    def _shaped(self, numbers: Tensor, shape: tuple[int, ...]) -> Tensor:
-        groups = len(self.blocks)
-        each = math.prod(shape) // groups
-        by_block = numbers.reshape(-1, groups, numbers.shape[-1]).transpose(0, 1).reshape(groups, -1)
-        return by_block[:, :each].reshape(shape)
+def _signed(word: int) -> int:
+    """The int64 of the same bits; int64 arithmetic wraps, so its low bits are those of unsigned words."""
+    return word - (1 << 64) if word >= 1 << 63 else word

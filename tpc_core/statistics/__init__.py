@@ -1,4 +1,4 @@
-"""From counted votes to bounds that hold."""
+"""From counted votes to statements that hold."""
 
 from tpc_core.statistics.binomial import (
     check_alpha,
@@ -8,29 +8,30 @@ from tpc_core.statistics.binomial import (
     tail,
     upper_bound,
 )
-from tpc_core.statistics.sequence import BetaPrior, anytime_lower_bound
-from tpc_core.statistics.stages import (
-    AnytimeMonitor,
-    Monitor,
-    StagedMonitor,
-    falling_shares,
-    geometric_stages,
+from tpc_core.statistics.e_test import (
+    best_lower_bound,
+    divergence,
+    expected_votes,
+    fewest_votes,
+    log_e,
+    lower_confidence_bound,
+    needed_log_e,
+    rejects,
 )
-from tpc_core.statistics.top_class import top_class_p_value
 
 __all__ = [
-    "AnytimeMonitor",
-    "BetaPrior",
-    "Monitor",
-    "StagedMonitor",
-    "anytime_lower_bound",
+    "best_lower_bound",
     "check_alpha",
-    "falling_shares",
-    "geometric_stages",
+    "divergence",
+    "expected_votes",
+    "fewest_votes",
+    "log_e",
     "lower_bound",
+    "lower_confidence_bound",
+    "needed_log_e",
+    "rejects",
     "samples_to_reach",
     "saturation",
     "tail",
-    "top_class_p_value",
     "upper_bound",
 ]

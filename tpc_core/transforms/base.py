@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -66,15 +66,19 @@ class Parameter:
         return self.to_internal(value)
 
 
-class Reach(Protocol):
+class Reach(ABC):
     """How far any point of a cell lies from its tested point, for one cloud (never too small)."""
 
+    @abstractmethod
     def __call__(self, centre: Array, low: Array, high: Array, span: Array) -> Array:
         """Upper bounds (M,) of ||phi(x, z) - phi(x, centre)||_2 over the boxes [low, high], each (M, d).
 
         `span` (M,) bounds the Euclidean distance |z - centre| over the part of the box inside the region.
         """
-        ...
+
+    def holds(self, centre: Array, low: Array, high: Array) -> NDArray[np.bool_]:
+        """For which of the boxes and tested points the bound is proved (M,): for all, unless it says otherwise."""
+        return np.ones(len(centre), dtype=bool)
 
 
 RadiusInput = float | str | Sequence[float] | Mapping[str, float]
@@ -179,8 +183,13 @@ class Transform(ABC):
 
     def parse_radius(self, radius: RadiusInput) -> tuple[float, ...]:
         """Internal radii from 20, "20", "twist=20,taper=0.2", (20, 0.2) or {"twist": 20}."""
+        named = self.name_radius(radius)
+        return tuple(p.checked_radius(named[p.name]) for p in self.radii)
+
+    def name_radius(self, radius: RadiusInput) -> dict[str, float]:
+        """The same in edge units, by name, as they were given."""
         values = _named_values(radius, self.radii, self.name)
-        return tuple(p.checked_radius(v) for p, v in zip(self.radii, values, strict=True))
+        return {p.name: v for p, v in zip(self.radii, values, strict=True)}
 
     def describe_radius(self, radii: Sequence[float]) -> str:
         """The radii as a person writes them; parse_radius reads it back."""

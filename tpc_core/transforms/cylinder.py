@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tpc_core.errors import InvalidValue
-from tpc_core.transforms.base import Array, Axis, axis_order
+from tpc_core.transforms.base import Array, Axis, Reach, axis_order
 
 
 @dataclass(frozen=True)
-class CylinderReach:
+class CylinderReach(Reach):
     """The displacement bound of twist, taper and rotation about an axis, for one cloud.
 
     `twist`, `taper`, `rotation` name the column of z that holds each, or None where it is absent.
@@ -71,6 +72,13 @@ class CylinderReach:
             mixed = 2 * np.abs(dt * dw * (s1 + plus * s2 + times * s3)) if self.twist is not None else zero
             worst = np.maximum(worst, still + turned + twisted + mixed)
         return np.sqrt(worst)
+
+    def holds(self, centre: Array, low: Array, high: Array) -> NDArray[np.bool_]:
+        """Where no point is turned inside out: |taper| <= 1 / max |h_i|, at the tested point and over the box."""
+        if self.taper is None:
+            return super().holds(centre, low, high)
+        steepest = np.max(np.abs([t[:, self.taper] for t in (centre, low, high)]), axis=0)
+        return np.asarray(steepest * self.largest_height <= 1 + 1e-9)
 
     def _check_taper(self, *tapers: Array) -> None:
         steepest = max((float(np.max(np.abs(t), initial=0.0)) for t in tapers), default=0.0)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tpc_core.transforms.base import Array, Category, Parameter, Transform
+from tpc_core.transforms.base import Array, Category, Parameter, Reach, Transform
 from tpc_core.transforms.region import Ball
 from tpc_core.transforms.so3 import (
     matrix_from_vector,
@@ -33,7 +33,7 @@ def chord(omega: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class RotationVectorReach:
+class RotationVectorReach(Reach):
     """Nearby rotation vectors give nearby rotations: omega(exp w, exp w') <= |w - w'|."""
 
     turning: float

@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tpc_core.transforms.base import AXES, Array, Category, Parameter, Transform
+from tpc_core.transforms.base import AXES, Array, Category, Parameter, Reach, Transform
 from tpc_core.transforms.region import Ball
 from tpc_core.transforms.so3 import rotate
 
 
 @dataclass(frozen=True)
-class LinearReach:
+class LinearReach(Reach):
     """A change dA moves the cloud by exactly ||dA C^(1/2)||_F, C = sum p_i p_i^T."""
 
     gram: tuple[tuple[float, ...], ...]

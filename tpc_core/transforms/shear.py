@@ -14,6 +14,7 @@ from tpc_core.transforms.base import (
     Axis,
     Category,
     Parameter,
+    Reach,
     Transform,
     axis_order,
     join_axis,
@@ -23,7 +24,7 @@ from tpc_core.transforms.region import Ball
 
 
 @dataclass(frozen=True)
-class ShearReach:
+class ShearReach(Reach):
     """A shear moves the cloud by exactly ||dz|| * sqrt(sum h_i^2)."""
 
     height_norm: float

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from tpc_core.transforms.base import Array, Category, Parameter, Transform
+from tpc_core.transforms.base import Array, Category, Parameter, Reach, Transform
 from tpc_core.transforms.general_rotation import chord, turning_norm
 from tpc_core.transforms.region import Box
 from tpc_core.transforms.so3 import matrix_from_zyx, rotate, zyx_from_matrix
 
 
 @dataclass(frozen=True)
-class ZYXReach:
+class ZYXReach(Reach):
     """omega <= sqrt(da^2 + db^2 + dg^2 + 2 sin(max|beta|) |da dg|) within an Euler box (THEORY section 3)."""
 
     turning: float
@@ -64,10 +64,18 @@ class ZYXRotation(Transform):
         return Box((radii[0],) * 3)
 
     def turning_angle(self, radii: Sequence[float]) -> float:
-        """That of the corner with beta of the other sign than alpha gamma: the trace of the matrix is least there."""
-        cos, sin = math.cos(radii[0]), math.sin(radii[0])
-        half_trace = (3 * cos**2 - sin**3 - 1) / 2
-        return min(math.acos(max(half_trace, -1.0)) * (1 + 1e-12), math.pi)
+        """That of the corner with beta of the other sign than alpha gamma: the trace of the matrix is least there.
+
+        From a quarter turn on the box holds half turns. Near zero the arccosine cancels; its series does not, and
+        phi sqrt(3 + 2 sin phi) lies above it.
+        """
+        phi = radii[0]
+        if phi >= math.pi / 2:
+            return math.pi
+        if phi < math.radians(0.1):
+            return phi * math.sqrt(3 + 2 * math.sin(phi)) * (1 + 1e-12)
+        cos, sin = math.cos(phi), math.sin(phi)
+        return min(math.acos(max((3 * cos**2 - sin**3 - 1) / 2, -1.0)) * (1 + 1e-12), math.pi)
 
     def reach(self, points: Array) -> ZYXReach:
         return ZYXReach(turning_norm(points))

@@ -1,0 +1,68 @@
+"""Replay: cast every recorded vote again and compare the counts, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from torch import Tensor
+
+from tpc_core.certificate.schema import Certificate
+from tpc_core.errors import InvalidCertificate
+from tpc_core.ledger import SELECT, Tally, refutation_place
+from tpc_core.proofs import proof_of
+from tpc_core.verify.verify import Case, case_of
+from tpc_core.votes import BLOCK, Ballot, BaseClassifier, Voter, resolve_device
+
+_BATCH = 2048
+"""Votes cast between two reports."""
+
+
+def replay(
+    certificate: Certificate, model: BaseClassifier, *, on_progress: Callable[[int, int], None] | None = None
+) -> int:
+    """Verify a certificate and cast its votes again; their number, or InvalidCertificate where one differs.
+
+    Same seed, same model: every count must come out the same to the vote, on every device.
+    """
+    check_model(certificate, model)
+    case = case_of(certificate)
+    voter = Voter(model, case.smoothing, seed=case.ledger.seed, device=resolve_device("auto"))
+    done = 0
+    for place, points, tally in _recorded(case):
+        for start in range(0, tally.n, _BATCH):
+            stop = min(tally.n, start + _BATCH)
+            (again,) = voter.cast([Ballot(points, place, start, stop)])
+            if not np.array_equal(again, tally.blocks[start // BLOCK : stop // BLOCK]):
+                raise InvalidCertificate(f"{place}: the votes do not come out as recorded")
+            done += stop - start
+            if on_progress is not None:
+                on_progress(done, certificate.samples)
+    return done
+
+
+def check_model(certificate: Certificate, model: BaseClassifier) -> None:
+    """InvalidCertificate where the certificate was made with another model."""
+    if model.digest != certificate.model.digest:
+        raise InvalidCertificate(
+            f"the certificate was made with model {certificate.model.name} "
+            f"({certificate.model.digest[:12]}), not with this {model.name} ({model.digest[:12]})"
+        )
+    if list(model.classes) != certificate.model.classes or model.task != certificate.model.task:
+        raise InvalidCertificate("the certificate names other classes or another task than this model has")
+
+
+def _recorded(case: Case) -> Iterator[tuple[str, Tensor, Tally]]:
+    """Every place with the cloud on which its votes were cast, and the votes."""
+    from dataclasses import replace
+
+    for place, tally in case.ledger.tallies.items():
+        if place == SELECT:
+            yield place, case.cloud.points, tally
+            continue
+        pieces = place.split("|", 2)
+        family = int(pieces[1]) if pieces[0] == "cell" else case.claim.family
+        proof = case.proof if family == case.claim.family else proof_of(replace(case.claim, family=family))
+        yield place, proof.tested_cloud(place), tally
+    for number, refutation in enumerate(case.ledger.refutations, start=1):
+        yield refutation_place(number), case.claim.at(refutation.parameter), refutation.votes

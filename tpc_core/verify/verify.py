@@ -1,0 +1,161 @@
+"""Does the verdict of a certificate follow from its votes? Everything is derived again; no result in it is trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tpc_core.certificate.schema import Certificate
+from tpc_core.cloud import Cloud
+from tpc_core.errors import InvalidCertificate, TpcError
+from tpc_core.ledger import SELECT, Ledger, default_seed
+from tpc_core.ledger.ledger import proportions
+from tpc_core.proofs import Claim, Proof, proof_of
+from tpc_core.proofs.judgement import Judgement, judge, resized
+from tpc_core.smoothing import Smoothing, smoothing_from_json
+
+
+@dataclass(frozen=True)
+class Case:
+    """A certificate taken apart: its question, its votes and its proof, all checked."""
+
+    certificate: Certificate
+    cloud: Cloud
+    smoothing: Smoothing
+    ledger: Ledger
+    proof: Proof
+    """About the region that was asked for; where the largest radius was found, see `claimed`."""
+    judgement: Judgement
+
+    @property
+    def claim(self) -> Claim:
+        return self.proof.claim
+
+    def claimed(self) -> Proof:
+        """The proof of exactly what the certificate claims."""
+        return proof_of(resized(self.claim, self.certificate.radius))
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a check established."""
+
+    verdict: str
+    checks: tuple[str, ...]
+
+
+def verify(certificate: Certificate) -> Verified:
+    """Derive the verdict from the recorded votes alone, or raise InvalidCertificate with the reason."""
+    case = case_of(certificate)
+    checks = ["checksum", "cloud digest", "choice of the class", f"{case.proof.kind} of {case.ledger.samples:,} votes"]
+    if certificate.verdict == "refuted":
+        checks.append("attack")
+    if not case.ledger.own_seed:
+        checks.append("seed set by hand")
+    return Verified(certificate.verdict, tuple(checks))
+
+
+def case_of(certificate: Certificate) -> Case:
+    """Take a certificate apart; one that does not hold together raises InvalidCertificate."""
+    if certificate.checksum != certificate.content_digest:
+        raise InvalidCertificate("the checksum does not match: the file was changed after it was made")
+    try:
+        return _case(certificate)
+    except InvalidCertificate:
+        raise
+    except (TpcError, ValueError, ArithmeticError, TypeError, LookupError, AssertionError) as error:
+        raise InvalidCertificate(f"the certificate is not consistent: {error}") from error
+
+
+def _case(certificate: Certificate) -> Case:
+    question, options, model = certificate.question, certificate.question.options, certificate.model
+    if len(set(model.classes)) != len(model.classes):
+        raise InvalidCertificate("the model has two classes of the same name")
+    cloud = certificate.cloud.cloud()
+    if question.points != len(cloud) or question.model != model.name or question.object != cloud.name:
+        raise InvalidCertificate("the question is about another model or another object than the certificate")
+    smoothing = smoothing_from_json(model.smoothing)
+    if options.sigma is not None and smoothing.with_sigmas(options.sigma) != smoothing:
+        raise InvalidCertificate("the sigmas of the question are not those of the votes")
+    if options.largest and model.task == "segmentation":
+        raise InvalidCertificate("part segmentation has no largest radius")
+    ledger = certificate.votes()
+    ledger.check(default_seed(cloud.digest, model.digest, question.transform, model.smoothing))
+    if options.seed is not None and (ledger.seed != options.seed or ledger.own_seed):
+        raise InvalidCertificate("the seed of the question is not that of the votes")
+    claim = Claim(
+        cloud=cloud,
+        transform=question.family,
+        smoothing=smoothing,
+        radii=question.radii,
+        alpha=options.alpha,
+        task=model.task,
+        protocol=options.protocol,
+        resolution=options.resolution,
+        family=certificate.family,
+    )
+    _check_family(claim, ledger)
+    proof = proof_of(claim)
+    _check_places(proof, ledger)
+    judgement = judge(
+        proof,
+        ledger,
+        asked=question.radius,
+        largest=options.largest,
+        stopped=certificate.stopped,
+        classes=model.classes,
+    )
+    _check_said(certificate, ledger, judgement)
+    if certificate.verdict == "certified" and model.task != "segmentation":
+        _check_claimed(certificate, claim, ledger)
+    return Case(certificate, cloud, smoothing, ledger, proof, judgement)
+
+
+def _check_family(claim: Claim, ledger: Ledger) -> None:
+    """The level of a region of several radii depends on how many shapes were tried before it."""
+    if not claim.has_families:
+        if claim.family != 1 or ledger.families:
+            raise InvalidCertificate("this claim has one shape of region only")
+        return
+    known = ledger.find_family(claim.radii)
+    if known != claim.family:
+        raise InvalidCertificate(
+            f"the region has the shape {proportions(claim.radii)}, which is not number {claim.family} of its ledger"
+        )
+
+
+def _check_places(proof: Proof, ledger: Ledger) -> None:
+    proof.check_tallies(ledger)
+    for place in ledger.tallies:
+        if place == SELECT:
+            continue
+        family = _family_of(place)
+        owner = proof if family in (None, proof.claim.family) else proof_of(replace(proof.claim, family=family))
+        owner.tested_cloud(place)
+
+
+def _family_of(place: str) -> int | None:
+    pieces = place.split("|", 2)
+    return int(pieces[1]) if pieces[0] == "cell" and len(pieces) == 3 and pieces[1].isdigit() else None
+
+
+def _check_said(certificate: Certificate, ledger: Ledger, judgement: Judgement) -> None:
+    target = ledger.target
+    name = None if target is None else certificate.model.classes[target]
+    if certificate.prediction != name:
+        raise InvalidCertificate(f"the votes choose {name}, not {certificate.prediction}")
+    if certificate.samples != ledger.samples:
+        raise InvalidCertificate(f"the ledger holds {ledger.samples:,} votes, not {certificate.samples:,}")
+    if certificate.verdict != judgement.verdict:
+        raise InvalidCertificate(
+            f"the certificate says {certificate.verdict}, but its votes say {judgement.verdict}"
+        )
+    if certificate.radius != judgement.radius:
+        raise InvalidCertificate("the radius is not the one that the votes certify")
+    if certificate.sentence != judgement.sentence:
+        raise InvalidCertificate("the sentence does not say what the certificate shows")
+
+
+def _check_claimed(certificate: Certificate, claim: Claim, ledger: Ledger) -> None:
+    """The claimed region itself must be proved, however its radius was found."""
+    if not proof_of(resized(claim, certificate.radius)).standing(ledger).certified:
+        raise InvalidCertificate("the claimed radius is not certified by its votes")
