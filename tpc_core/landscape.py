@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tpc_core import streams
 from tpc_core.cloud import Cloud
+from tpc_core.ledger import look_stream
 from tpc_core.transforms import CoordinateNoise, Linear, Transform
 from tpc_core.votes import BLOCK, Voter
 
@@ -73,7 +73,7 @@ def survey(
         if not go_on():
             break
         points = transform.apply(cloud.points.double(), torch.from_numpy(grid[place])).float()
-        votes = voter.count(points, streams.diagnosis(f"map|{place}"), 0, BLOCK)
+        votes = voter.count(points, look_stream(f"map|{place}"), 0, BLOCK)
         share[place] = votes[target] / BLOCK
         winners[place] = classes[int(np.argmax(votes))]
         if step % 8 == 7:

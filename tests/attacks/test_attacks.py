@@ -18,9 +18,10 @@ from tpc_core import (
     certify,
     normalise,
     parse_transform,
+    replay,
     verify,
 )
-from tpc_core.attacks import METHODS, attack, refuted
+from tpc_core.attacks import METHODS, attack
 from tpc_core.attacks.space import attack_space
 from tpc_core.errors import InvalidValue, TpcError, UnknownName, UnsupportedRequest
 from tpc_core.smoothing import Smoothing
@@ -119,24 +120,27 @@ def test_no_attack_breaks_a_certificate(transform: str, safe: float | list[float
     certificate = certify(model, CLOUD, transform, safe)
     assert certificate.verdict == "certified", certificate.sentence
     for seed in range(3):
-        assert attack(model, CLOUD, transform, safe, tries=200, seed=seed).attack is None
+        assert attack(model, CLOUD, transform, safe, tries=200, search_seed=seed).attack is None
 
 
 def test_a_proven_attack_turns_undecided_into_refuted_and_verifies() -> None:
     model = plane_beyond("l2", [0.1])
     undecided = certify(model, CLOUD, "l2", 0.3)
     assert undecided.verdict == "undecided"
-    report = attack(model, CLOUD, "l2", 0.3, tries=200)
+    report = attack(model, CLOUD, "l2", 0.3, tries=200, resume=undecided)
     assert report.attack is not None
-    broken = refuted(undecided, report.attack)
-    assert verify(Certificate.from_json(broken.to_json())).verdict == "refuted"
+    assert report.certificate is not None
+    broken = Certificate.from_json(report.certificate.to_json())
+    assert verify(broken).verdict == "refuted"
     assert "outside" in broken.sentence
+    assert replay(broken, model) == broken.samples == undecided.samples + report.attack.samples
 
 
 def test_the_same_seed_finds_the_same_attack() -> None:
     model = plane_beyond("z-taper", [0.3])
-    first, second = (attack(model, CLOUD, "z-taper", 0.6, tries=100, seed=5) for _ in range(2))
-    assert first == second or first.attack == second.attack
+    first, second = (attack(model, CLOUD, "z-taper", 0.6, tries=100, search_seed=5) for _ in range(2))
+    assert first.attack == second.attack is not None
+    assert first.evaluations == second.evaluations
 
 
 def test_each_method_works_alone() -> None:
@@ -164,12 +168,12 @@ def test_a_cancelled_attack_stops_before_its_next_step() -> None:
         ({"against": "nobody"}, InvalidValue),
         ({"tries": 0}, InvalidValue),
         ({"methods": ["magic"]}, UnknownName),
-        ({"alpha": 0.0}, InvalidValue),
+        ({"radius": -1}, InvalidValue),
     ],
 )
 def test_bad_requests_are_refused(change: dict[str, object], error: type[TpcError]) -> None:
     with pytest.raises(error):
-        attack(plane_beyond("z-taper", [0.3]), CLOUD, "z-taper", 0.2, **change)  # type: ignore[arg-type]
+        attack(plane_beyond("z-taper", [0.3]), CLOUD, "z-taper", **{"radius": 0.2, **change})  # type: ignore[arg-type]
 
 
 def test_segmentation_models_have_no_class_to_attack() -> None:
@@ -180,4 +184,4 @@ def test_segmentation_models_have_no_class_to_attack() -> None:
 
 def test_options_reach_the_certificate() -> None:
     certificate = certify(plane_beyond("z-taper", [0.3]), CLOUD, "z-taper", 0.1, Options(alpha=0.01, seed=9))
-    assert (certificate.alpha, certificate.seed) == (0.01, 9)
+    assert (certificate.alpha, certificate.ledger.seed, certificate.ledger.own_seed) == (0.01, 9, False)

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
+from pydantic import ConfigDict
 from torch import Tensor
 
 from tpc_core.attacks.methods import METHODS, Candidate, method
 from tpc_core.attacks.space import attack_space
 from tpc_core.attacks.victim import BaseVictim, SmoothedVictim, Victim
-from tpc_core.certificate.schema import AttackRecord, Certificate, Prediction
-from tpc_core.certificate.sentence import refutation
-from tpc_core.certify import Budget
-from tpc_core.certify.control import Control
+from tpc_core.certificate.schema import Certificate
+from tpc_core.certificate.sentence import refuted_sentence
+from tpc_core.certify import prepare
 from tpc_core.certify.refute import confirm_attack
-from tpc_core.certify.run import Run, default_batch_size, predict
-from tpc_core.certify.strategy import with_sigma
+from tpc_core.certify.run import Run, point_of
 from tpc_core.cloud import Cloud
 from tpc_core.errors import InvalidValue, UnsupportedRequest
-from tpc_core.statistics import StagedMonitor, check_alpha
+from tpc_core.ledger import Ledger
+from tpc_core.question import DEFAULTS, Options
 from tpc_core.transforms import RadiusInput, Transform, parse_transform
-from tpc_core.votes import BaseClassifier, Voter, resolve_device
+from tpc_core.votes import BaseClassifier, resolve_device
 
-SELECT_SAMPLES = 128
 _CONFIRMED = 3
 """How many of the best candidates of each method are put to the test."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A parameter at which another class wins, proven."""
+
+    method: str
+    parameter: tuple[float, ...]
+    """z in internal units."""
+    edge: dict[str, float]
+    """The same by name, in edge units."""
+    winner: str
+    samples: int
+    """Votes of the proof; a base classifier is asked once."""
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True)
@@ -36,11 +51,13 @@ class AttackReport:
     """What a search found: the attack, or the closest that it came."""
 
     against: str
-    transform: str
-    prediction: Prediction
-    attack: AttackRecord | None
+    transform: Transform
+    prediction: str
+    attack: Attack | None
     closest: Candidate
     evaluations: int
+    certificate: Certificate | None = None
+    """What the ledger says now that the attack is in it, against the smoothed classifier: refuted."""
 
     @property
     def sentence(self) -> str:
@@ -48,10 +65,10 @@ class AttackReport:
         victim = "the smoothed model" if self.against == "smoothed" else "the base model"
         if self.attack is None:
             return (
-                f"No {self.transform} was found that turns {self.prediction.name} into something else for "
+                f"No {self.transform.name} was found that turns {self.prediction} into something else for "
                 f"{victim} ({self.evaluations:,} evaluations; closest margin {self.closest.margin:.3f})."
             )
-        said = refutation(self.transform, self.prediction.name, self.attack)
+        said = refuted_sentence(self.transform, self.attack.edge, self.prediction, self.attack.winner)
         return f"{said.rstrip('.')} for {victim}."
 
 
@@ -60,22 +77,21 @@ def attack(
     cloud: Cloud,
     transform: str | Transform,
     radius: RadiusInput,
+    options: Options = DEFAULTS,
     *,
     against: Literal["smoothed", "base"] = "smoothed",
     methods: Sequence[str] = tuple(METHODS),
     tries: int = 200,
-    alpha: float = 0.001,
-    sigma: tuple[float, ...] | None = None,
-    seed: int = 0,
-    device: str = "auto",
+    search_seed: int = 0,
+    resume: Certificate | Ledger | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     progress: Callable[[int], None] = lambda evaluations: None,
 ) -> AttackReport:
     """Search the region for a parameter at which the prediction changes.
 
-    Against the smoothed classifier the result is proven on fresh votes, with error at most alpha; against the
-    base classifier one evaluation is the proof. `progress` hears of the evaluations so far as often as
-    `cancelled` is asked.
+    Against the smoothed classifier the result is proven on votes of its own, with error at most alpha, and put down in
+    the ledger, which may be an earlier one (`resume`); against the base classifier one evaluation is the proof.
+    `search_seed` decides where is looked. `progress` hears of the evaluations so far as often as `cancelled` is asked.
     """
     if model.task != "classification":
         raise UnsupportedRequest(
@@ -86,94 +102,123 @@ def attack(
     if tries < 1:
         raise InvalidValue(f"an attack needs at least one try, not {tries}")
     searches = [method(name) for name in methods]
-    if isinstance(transform, str):
-        transform = parse_transform(transform)
-    run = Run(
-        voter=Voter(model, with_sigma(model.smoothing, sigma), seed=seed, device=resolve_device(device)),
-        cloud=cloud,
-        classes=tuple(model.classes),
-        transform=transform,
-        radii=transform.parse_radius(radius),
-        largest=False,
-        alpha=check_alpha(alpha),
-        monitor=StagedMonitor((1,), (1.0,)),
-        control=Control(Budget(), cancelled),
-        batch_size=default_batch_size(len(cloud)),
-    )
-    victim, prediction = _victim(run, model, against, seed)
-    space = attack_space(transform, run.radii, len(cloud))
-    rng = np.random.default_rng(seed)
+    family = parse_transform(transform) if isinstance(transform, str) else transform
+    space = attack_space(family, family.parse_radius(radius), len(cloud))
+    target: _Target
+    if against == "base":
+        target = _Base(model, cloud, family, options.device)
+    else:
+        target = _Smoothed(prepare(model, cloud, family, radius, options, cancelled=cancelled, resume=resume))
 
     def watched() -> bool:
-        progress(_cost(run, victim))
+        progress(target.evaluations)
         return cancelled()
 
-    closest: Candidate | None = None
+    rng = np.random.default_rng(search_seed)
+    closest = Candidate(np.zeros(space.dim), float("inf"), "none")
+    found: Attack | None = None
     for search in searches:
-        candidates = search(victim, space, tries, rng, watched)
-        for candidate in candidates[:_CONFIRMED]:
-            closest = candidate if closest is None or candidate.margin < closest.margin else closest
-            if candidate.margin < 0:
-                found = _prove(run, model, prediction, candidate, against)
-                if found is not None:
-                    return AttackReport(
-                        against, transform.name, prediction, found, candidate, _cost(run, victim)
-                    )
-    if closest is None:
-        closest = Candidate(np.zeros(space.dim), float("inf"), "none")
-    return AttackReport(against, transform.name, prediction, None, closest, _cost(run, victim))
+        for candidate in search(target.victim, space, tries, rng, watched)[:_CONFIRMED]:
+            closest = min(closest, candidate, key=lambda known: known.margin)
+            found = target.proven(candidate) if candidate.margin < 0 else None
+            if found is not None:
+                closest = candidate
+                break
+        if found is not None:
+            break
+    certificate = target.certificate() if found is not None else None
+    return AttackReport(against, family, target.prediction, found, closest, target.evaluations, certificate)
 
 
-def refuted(certificate: Certificate, record: AttackRecord) -> Certificate:
-    """The certificate with its verdict changed by a proven attack inside its region."""
-    name = certificate.prediction.name if certificate.prediction else "its class"
-    sentence = refutation(certificate.claim.transform, name, record)
-    changes = {"verdict": "refuted", "attack": record, "sentence": sentence}
-    return certificate.model_copy(update=changes).sealed()
+class _Target(ABC):
+    """Who is attacked, and what proves an attack."""
 
+    victim: Victim
+    prediction: str
 
-def _cost(run: Run, victim: Victim) -> int:
-    return run.control.samples + victim.evaluations
+    @property
+    @abstractmethod
+    def evaluations(self) -> int:
+        """Everything that was asked of the model so far."""
 
+    @abstractmethod
+    def proven(self, candidate: Candidate) -> Attack | None:
+        """The attack of a candidate, if it is one."""
 
-def _victim(run: Run, model: BaseClassifier, against: str, seed: int) -> tuple[Victim, Prediction]:
-    logits = model.classifier(run.voter.device)
-    smooth: Callable[[Tensor], Tensor] = getattr(model, "module", logits)
-    if against == "smoothed":
-        prediction = predict(run, SELECT_SAMPLES)
-        if prediction is None:
-            raise InvalidValue("the attack was cancelled before the class was known")
-        smoothing = run.voter.smoothing
-        return SmoothedVictim(
-            logits, smooth, run.cloud, run.transform, prediction.index, smoothing, seed
-        ), prediction
-    with torch.inference_mode():
-        index = int(logits(run.cloud.points[None]).argmax())
-    name = run.classes[index]
-    prediction = Prediction(index=index, name=name, votes={name: 1}, samples=1)
-    return BaseVictim(logits, smooth, run.cloud, run.transform, index), prediction
-
-
-def _prove(
-    run: Run, model: BaseClassifier, prediction: Prediction, candidate: Candidate, against: str
-) -> AttackRecord | None:
-    if against == "smoothed":
-        return confirm_attack(run, prediction, candidate.z, candidate.method)
-    with torch.inference_mode():
-        index = int(
-            model.classifier(run.voter.device)(run.at(candidate.z)[None].to(run.voter.device)).argmax()
-        )
-    if index == prediction.index:
+    def certificate(self) -> Certificate | None:
+        """What the ledger says now, where there is one."""
         return None
-    return AttackRecord(
-        method=candidate.method,
-        parameter=[float(v) for v in candidate.z],
-        edge=run.transform.named_values(candidate.z),
-        votes={run.classes[index]: 1},
-        samples=1,
-        winner=run.classes[index],
-        p_value=0.0,
-    )
 
 
-__all__ = ["METHODS", "AttackReport", "Candidate", "attack", "refuted"]
+class _Base(_Target):
+    """The base classifier: one evaluation is the proof."""
+
+    def __init__(self, model: BaseClassifier, cloud: Cloud, transform: Transform, device: str) -> None:
+        self.device = resolve_device(device)
+        self.classes, self.transform, self.cloud = list(model.classes), transform, cloud
+        self.logits = model.classifier(self.device)
+        index = self._answer(cloud.points)
+        self.prediction = self.classes[index]
+        smooth = getattr(model, "module", self.logits)
+        self.victim = BaseVictim(self.logits, smooth, cloud, transform, index)
+
+    @property
+    def evaluations(self) -> int:
+        return self.victim.evaluations
+
+    def proven(self, candidate: Candidate) -> Attack | None:
+        z = torch.from_numpy(candidate.z)
+        winner = self.classes[self._answer(self.transform.apply(self.cloud.points.double(), z).float())]
+        if winner == self.prediction:
+            return None
+        edge = self.transform.named_values(candidate.z)
+        return Attack(candidate.method, point_of(candidate.z), edge, winner, 1)
+
+    @torch.inference_mode()
+    def _answer(self, points: Tensor) -> int:
+        return int(self.logits(points[None].to(self.device)).argmax())
+
+
+class _Smoothed(_Target):
+    """The smoothed classifier: an attack is proven by votes on a stream of its own, in the ledger of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        for _ in run.choose_class():
+            pass
+        if run.class_name is None:
+            raise InvalidValue("the attack was cancelled before the class was known")
+        self.prediction = run.class_name
+        logits = run.model.classifier(run.voter.device)
+        self.victim = SmoothedVictim(
+            logits,
+            getattr(run.model, "module", logits),
+            run.claim.cloud,
+            run.claim.transform,
+            run.target,
+            run.voter.smoothing,
+            run.ledger.seed,
+        )
+
+    @property
+    def evaluations(self) -> int:
+        return self.run.voter.evaluations + self.victim.evaluations
+
+    def proven(self, candidate: Candidate) -> Attack | None:
+        return proven_attack(self.run, candidate)
+
+    def certificate(self) -> Certificate:
+        return self.run.certificate("settled")
+
+
+def proven_attack(run: Run, candidate: Candidate) -> Attack | None:
+    """Put a candidate to the test in a run's ledger; the attack, if the votes prove it."""
+    if not confirm_attack(run, candidate.z, candidate.method):
+        return None
+    proof = run.ledger.refutations[-1]
+    edge = run.claim.transform.named_values(candidate.z)
+    winner = list(run.model.classes)[proof.rival]
+    return Attack(candidate.method, proof.parameter, edge, winner, proof.votes.n)
+
+
+__all__ = ["METHODS", "Attack", "AttackReport", "Candidate", "attack", "proven_attack"]

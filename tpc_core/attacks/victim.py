@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tpc_core.cloud import Cloud
+from tpc_core.ledger import look_stream
 from tpc_core.smoothing import NoiseStream, Smoothing
 from tpc_core.transforms import Transform
 
@@ -93,7 +94,7 @@ class SmoothedVictim(Victim):
 
     def _answers(self, z: Tensor, logits: Callable[[Tensor], Tensor]) -> Tensor:
         moved = self.transform.apply(self.cloud.points.double(), z).to(torch.float32)
-        noise = NoiseStream(self.seed, "attack-search").block(0)
+        noise = NoiseStream(self.seed, look_stream("attack")).block(0)
         self.evaluations += self.votes
         return logits(self.smoothing.perturb(moved.expand(self.votes, *moved.shape), noise))
 

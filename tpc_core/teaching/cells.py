@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from scipy import special
 
-from tpc_core import streams
 from tpc_core.cloud import Cloud
 from tpc_core.covers.paper import theorem_of
-from tpc_core.covers.tree import FLOAT32_SLACK
 from tpc_core.errors import InvalidValue
+from tpc_core.ledger import look_stream
+from tpc_core.smoothing.coordinate import FLOAT32_SLACK
 from tpc_core.statistics import lower_bound
 from tpc_core.transforms import Taper
 from tpc_core.votes import Ballot, Voter
@@ -86,15 +86,15 @@ def vote_on_cells(
     ballots = [
         Ballot(
             taper.apply(points, torch.tensor([cell.centre], dtype=torch.float64)).float(),
-            streams.cell(f"lesson {cell.centre:.12g}"),
+            look_stream(f"lesson cell {cell.centre:.12g}"),
             0,
             votes,
         )
         for cell in cells
     ]
     result = []
-    for cell, counts in zip(cells, voter.count_many(ballots), strict=True):
-        n_a = int(counts[target])
+    for cell, blocks in zip(cells, voter.cast(ballots), strict=True):
+        n_a = int(blocks[:, target].sum())
         p_a = lower_bound(n_a, votes, alpha)
         radius = sigma * float(special.ndtri(p_a)) if p_a > 0.5 else 0.0
         result.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tpc_core.errors import InvalidValue
-from tpc_core.statistics import AnytimeMonitor, Monitor, StagedMonitor, check_alpha
+from tpc_core.statistics import check_alpha, lower_bound, lower_confidence_bound
 
 Method = Literal["once", "peek", "staged", "anytime"]
 METHODS: tuple[Method, ...] = ("once", "peek", "staged", "anytime")
@@ -40,7 +41,8 @@ def study_peeking(p: float, batch: int, looks: int, alpha: float, runs: int, see
     """Simulate `runs` people who look after each of `looks` batches and remember the best bound they saw.
 
     "once" waits for the last look and reads Clopper-Pearson at alpha; "peek" reads it at alpha every time, which
-    is the mistake; "staged" gives each look an equal share of alpha; "anytime" reads a confidence sequence.
+    is the mistake; "staged" gives each look, their number fixed beforehand, an equal share of alpha; "anytime" reads
+    the test of this library, which holds at every look at once, however many there are.
     """
     check_alpha(alpha)
     if not 0 <= p <= 1 or min(batch, looks, runs) < 1:
@@ -48,14 +50,10 @@ def study_peeking(p: float, batch: int, looks: int, alpha: float, runs: int, see
     sizes = tuple(batch * (k + 1) for k in range(looks))
     rng = np.random.default_rng([seed, batch, looks])
     counts = rng.binomial(batch, p, size=(runs, looks)).cumsum(axis=1)
-    staged = StagedMonitor(sizes, ((1 - 1e-12) / looks,) * looks)
-    whole = {size: StagedMonitor((size,), (1.0,)) for size in sizes}
     read: dict[Method, NDArray[np.float64]] = {
-        "peek": np.stack([_read(whole[n], 0, counts[:, k], alpha) for k, n in enumerate(sizes)], axis=1),
-        "staged": np.stack([_read(staged, k, counts[:, k], alpha) for k in range(looks)], axis=1),
-        "anytime": np.stack(
-            [_read(AnytimeMonitor(sizes), k, counts[:, k], alpha) for k in range(looks)], axis=1
-        ),
+        "peek": _read(counts, sizes, lambda count, size: lower_bound(count, size, alpha)),
+        "staged": _read(counts, sizes, lambda count, size: lower_bound(count, size, alpha / looks)),
+        "anytime": _read(counts, sizes, lambda count, size: lower_confidence_bound(count, size, alpha)),
     }
     once = np.full((runs, looks), -1.0)
     once[:, -1] = read["peek"][:, -1]
@@ -66,6 +64,12 @@ def study_peeking(p: float, batch: int, looks: int, alpha: float, runs: int, see
     return PeekingStudy(p, alpha, sizes, counts / np.array(sizes), claimed, wrong)
 
 
-def _read(monitor: Monitor, stage: int, counts: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
-    known = {int(count): monitor.bound(int(count), stage, alpha) for count in np.unique(counts)}
-    return np.array([known[int(count)] for count in counts])
+def _read(
+    counts: NDArray[np.int64], sizes: tuple[int, ...], bound: Callable[[int, int], float]
+) -> NDArray[np.float64]:
+    """The bound (runs, looks) that each run reads at each look; equal counts are looked up once."""
+    columns = []
+    for look, size in enumerate(sizes):
+        found, place = np.unique(counts[:, look], return_inverse=True)
+        columns.append(np.array([bound(int(count), size) for count in found])[place])
+    return np.stack(columns, axis=1)

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from tpc_core.cloud import Cloud
+from tpc_core.ledger import look_stream
 from tpc_core.smoothing import NoiseStream
 from tpc_core.statistics import lower_bound, upper_bound
 from tpc_core.transforms import GeneralRotation
@@ -50,7 +51,7 @@ def share_by_angle(
     shares = []
     for number, angle in enumerate(angles):
         points = turned(cloud, axis, float(angle))
-        counts = voter.count(points, f"lesson turn|{number}", 0, votes)
+        counts = voter.count(points, look_stream(f"lesson turn {number}"), 0, votes)
         shares.append(float(counts[target]) / votes)
     return AngleStudy(np.asarray(angles, dtype=np.float64), np.asarray(shares), votes)
 
@@ -76,7 +77,7 @@ def coupled_votes(
     z = torch.from_numpy(np.ascontiguousarray(unit * angle))
     after = attack.apply(cloud.points.double(), z)
     undo = attack.apply(torch.eye(3, dtype=torch.float64), -z).T  # the matrix of R^-1
-    classify, stream = model.classifier("cpu"), NoiseStream(seed, "lesson group")
+    classify, stream = model.classifier("cpu"), NoiseStream(seed, look_stream("lesson group"))
     before_counts = np.zeros(len(model.classes), dtype=np.int64)
     after_counts = before_counts.copy()
     for index in range(-(-votes // BLOCK)):

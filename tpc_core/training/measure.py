@@ -75,7 +75,7 @@ def certified_rows(smoothing: Smoothing) -> dict[str, float]:
     rows = {}
     for edge in smoothing.transform.paper_radii:
         radii = smoothing.transform.parse_radius(edge)
-        distance = math.hypot(*(r / s for r, s in zip(radii, smoothing.sigmas, strict=True)))
+        distance = math.hypot(*(r / s for r, s in zip(radii, smoothing.spreads, strict=True)))
         rows[f"{smoothing.transform.name} {smoothing.transform.describe_radius(radii)}"] = float(
             ndtr(distance)
         )
