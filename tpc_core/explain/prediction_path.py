@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tpc_core import streams
-from tpc_core.certify.run import named
-from tpc_core.diagnosis.reopen import check_model, never, voter_of
-from tpc_core.diagnosis.subject import Subject
+from tpc_core.case_view import CaseView, named
+from tpc_core.explain.continue_run import never
+from tpc_core.ledger import look_stream
 from tpc_core.votes import BaseClassifier
 
-STEPS = 17
-VOTES = 128
+PATH_STEPS = 17
+_VOTES = 128
 
 
 @dataclass(frozen=True)
@@ -34,21 +33,21 @@ class PathStep:
 
 
 def prediction_path(
-    subject: Subject,
+    view: CaseView,
     model: BaseClassifier,
     z: NDArray[np.float64],
     *,
-    steps: int = STEPS,
-    votes: int = VOTES,
+    steps: int = PATH_STEPS,
+    votes: int = _VOTES,
     cancelled: Callable[[], bool] = never,
 ) -> Iterator[PathStep]:
     """Walk straight from the identity to z; regions are convex, so the way lies inside."""
-    check_model(subject, model)
-    voter = voter_of(subject, model)
+    view.check_model(model)
+    voter = view.voter(model)
     for part in np.linspace(0.0, 1.0, steps):
         if cancelled():
             return
-        counts = voter.count(subject.at(part * z), streams.diagnosis("path"), 0, votes)
+        counts = voter.count(view.at(part * z), look_stream("path"), 0, votes)
         yield PathStep(float(part), named(counts, tuple(model.classes)))
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tpc_core import streams
 from tpc_core.cloud import Cloud
-from tpc_core.diagnosis.reopen import never
+from tpc_core.explain.continue_run import never
+from tpc_core.ledger import look_stream
 from tpc_core.votes import BaseClassifier, Voter, resolve_device
 
-VOTES = 64
+_VOTES = 64
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Opinion:
     right: bool | None
 
 
-def opinions(
+def model_opinions(
     cloud: Cloud, models: Sequence[BaseClassifier], *, seed: int = 0, cancelled: Callable[[], bool] = never
 ) -> Iterator[Opinion]:
     """Ask every model, one after another, on as many points as the cloud has."""
@@ -33,7 +33,7 @@ def opinions(
         if cancelled():
             return
         voter = Voter(model, model.smoothing, seed=seed, device=resolve_device("auto"))
-        votes = voter.count(cloud.points, streams.diagnosis("opinion"), 0, VOTES)
+        votes = voter.count(cloud.points, look_stream("opinion"), 0, _VOTES)
         says = model.classes[int(np.argmax(votes))]
         right = None if cloud.label is None else says == cloud.label
-        yield Opinion(model.name, says, int(votes.max()) / VOTES, right)
+        yield Opinion(model.name, says, int(votes.max()) / _VOTES, right)

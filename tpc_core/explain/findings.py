@@ -1,10 +1,11 @@
-"""What a diagnosis says: a cause with its evidence, and remedies with what they cost."""
+"""What an explanation says: a cause with its evidence, and remedies with what they cost."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
+
+from tpc_core.certify import Focus
 
 Cause = Literal[
     "passed",
@@ -16,7 +17,7 @@ Cause = Literal[
     "untested",
     "budget",
     "wrong-from-the-start",
-    "too-many-dimensions",
+    "too-many-cells",
     "smaller-region",
 ]
 TITLES: dict[Cause, str] = {
@@ -27,23 +28,25 @@ TITLES: dict[Cause, str] = {
     "unsure": "The model is unsure here",
     "sigma-too-small": "Sigma is too small for this radius",
     "untested": "No vote was cast here",
-    "budget": "The budget ended",
+    "budget": "The run ended early",
     "wrong-from-the-start": "Wrong from the start",
-    "too-many-dimensions": "Too many dimensions for a cover",
+    "too-many-cells": "Too many cells for a cover",
     "smaller-region": "A smaller region is certified",
 }
 
 Action = Literal[
-    "attack",
+    "go-on",
     "more-votes",
     "refine",
-    "go-on",
+    "attack",
     "sweep",
     "other-model",
     "smaller-radius",
     "claim-less",
     "new-run",
 ]
+CASTS_VOTES: tuple[Action, ...] = ("go-on", "more-votes", "refine")
+"""What lengthens the ledger of the certificate itself: `continue_run` with the remedy's focus."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +60,20 @@ class Remedy:
     chance: float | None = None
     """How likely it is to settle the matter, from the votes at hand."""
     cells: tuple[str, ...] = ()
+    """The cells that it is about; all that are open where none is named."""
     until: int | None = None
-    """More votes: the size of the sample at which the bound is read next."""
+    """More votes: how many each of these places is to have."""
     note: str = ""
     """Why it is allowed, or what to expect of it."""
     protocol: str = ""
     """A new run: the protocol that it is asked with, where that is another one."""
-    statistics: str = ""
-    """A new run: its statistics, where they are others."""
+
+    @property
+    def focus(self) -> Focus | None:
+        """Where a continued run votes: None for everything that is open."""
+        if not self.cells and self.until is None:
+            return None
+        return Focus(self.cells, until=self.until, refine=self.action == "refine")
 
 
 @dataclass(frozen=True)
@@ -82,21 +91,3 @@ class Finding:
     @property
     def title(self) -> str:
         return self.heading or TITLES[self.cause]
-
-
-def count(number: float) -> str:
-    """A number of votes as a person says it: to three figures."""
-    return f"{float(f'{number:.3g}'):,.0f}" if math.isfinite(number) else "countless"
-
-
-def probability(value: float) -> str:
-    """A probability to four decimals, and to as many more as tell it from one."""
-    if not 0.9995 <= value < 1:
-        return f"{value:.4f}"
-    return f"{value:.{min(12, math.ceil(-math.log10(1 - value)) + 1)}f}"
-
-
-def percent(value: float) -> str:
-    """A probability in per cent, with more digits where it is nearly one."""
-    text = f"{100 * value:.2f}" if 0.99 < value < 1 else f"{100 * value:.1f}"
-    return f"{text} %"

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tpc_core.diagnosis.cells import CellFacts
-from tpc_core.diagnosis.subject import Subject
-from tpc_core.diagnosis.sweep import sigma_of
-from tpc_core.diagnosis.take import certified_size
+from tpc_core.case_view import CaseView
+from tpc_core.proofs import CellStanding
 
 Array = NDArray[np.float64]
-Value = Callable[[CellFacts], float]
+Value = Callable[[CellStanding], float]
 
 _CHUNK = 1 << 22
 
@@ -46,38 +44,35 @@ class DifferenceMap:
         return self.second - self.first
 
 
-def facts_of(subject: Subject) -> dict[str, str]:
+def facts_of(view: CaseView) -> dict[str, str]:
     """What tells runs apart, in words."""
-    certificate = subject.certificate
-    size = certified_size(subject)
-    sigma = ", ".join(f"{s:g}" for s in sigma_of(subject.smoothing)) or "none"
+    certificate = view.certificate
     return {
         "Verdict": certificate.verdict,
         "Object": certificate.cloud.name,
         "Points": f"{certificate.cloud.count:,}",
-        "Class": subject.prediction.name if subject.prediction is not None else "unknown",
-        "Transform": certificate.claim.transform,
-        "Radius": subject.radius_words(),
-        "Certified part": f"{size:.1%}",
+        "Class": view.class_name or "unknown",
+        "Transform": view.transform.name,
+        "Radius": view.radius_words(),
+        "Certified part": f"{view.certified_part:.1%}",
         "Model": certificate.model.name,
-        "Smoothing": str(certificate.model.smoothing["kind"]),
-        "Sigma": sigma,
-        "Protocol": certificate.protocol,
-        "Statistics": certificate.statistics.kind,
+        "Smoothing": view.smoothing.kind,
+        "Sigma": ", ".join(f"{s:g}" for s in view.smoothing.sigmas.values()) or "none",
+        "Protocol": certificate.question.options.protocol,
         "Error level": f"{certificate.alpha:g}",
-        "Cells with votes": f"{sum(f.n > 0 for f in subject.cells):,}",
+        "Cells with votes": f"{sum(cell.n > 0 for cell in view.cells):,}",
         "Votes": f"{certificate.samples:,}",
         "Seconds": f"{certificate.seconds:.1f}",
     }
 
 
-def compare(first: Subject, second: Subject) -> tuple[Row, ...]:
+def compare(first: CaseView, second: CaseView) -> tuple[Row, ...]:
     """The facts of both, row by row."""
     a, b = facts_of(first), facts_of(second)
     return tuple(Row(name, a[name], b[name]) for name in a)
 
 
-def comparable(first: Subject, second: Subject) -> str | None:
+def comparable(first: CaseView, second: CaseView) -> str | None:
     """None where a difference map can be drawn, or the reason why not."""
     if first.transform.name != second.transform.name:
         return "the two runs are about different transforms, so their maps have different axes"
@@ -88,29 +83,28 @@ def comparable(first: Subject, second: Subject) -> str | None:
     return None
 
 
-def shared_half_widths(first: Subject, second: Subject) -> Array:
+def shared_half_widths(first: CaseView, second: CaseView) -> Array:
     """The box that both regions fit into from inside."""
     assert first.region is not None
     assert second.region is not None
     return np.minimum(first.region.half_widths, second.region.half_widths)
 
 
-def difference_map(first: Subject, second: Subject, places: Array, value: Value) -> DifferenceMap:
+def difference_map(first: CaseView, second: CaseView, places: Array, value: Value) -> DifferenceMap:
     """The values of both runs at some places (M, dim)."""
     return DifferenceMap(
         places, values_at(first.leaves, places, value), values_at(second.leaves, places, value)
     )
 
 
-def values_at(cells: Sequence[CellFacts], places: Array, value: Value) -> Array:
+def values_at(cells: Sequence[CellStanding], places: Array, value: Value) -> Array:
     """The value of the cell that holds each place; NaN where there is none."""
-    boxes = [facts for facts in cells if facts.cell is not None]
+    boxes = [(cell, cell.cell) for cell in cells if cell.cell is not None]
     result = np.full(len(places), np.nan)
     if not boxes:
         return result
-    low = np.array([f.cell.low for f in boxes if f.cell is not None])
-    high = np.array([f.cell.high for f in boxes if f.cell is not None])
-    known = np.array([value(facts) for facts in boxes])
+    low, high = np.array([box.low for _, box in boxes]), np.array([box.high for _, box in boxes])
+    known = np.array([value(cell) for cell, _ in boxes])
     step = max(1, _CHUNK // (len(boxes) * low.shape[1]))
     for begin in range(0, len(places), step):
         piece = places[begin : begin + step, None, :]

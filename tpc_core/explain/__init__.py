@@ -1,0 +1,53 @@
+"""Why a certificate failed, and what would settle it: causes with evidence, remedies with their cost."""
+
+from tpc_core.explain.cell_causes import explain_cell
+from tpc_core.explain.compare import (
+    DifferenceMap,
+    Row,
+    comparable,
+    compare,
+    difference_map,
+    shared_half_widths,
+)
+from tpc_core.explain.continue_run import continue_run
+from tpc_core.explain.critical_points import CriticalChange, critical_change
+from tpc_core.explain.explanation import Explanation, explain_certificate
+from tpc_core.explain.findings import CASTS_VOTES, Cause, Finding, Remedy
+from tpc_core.explain.model_opinions import Opinion, model_opinions
+from tpc_core.explain.prediction_path import PATH_STEPS, PathStep, first_change, prediction_path
+from tpc_core.explain.shrink_claim import can_shrink_claim, shrink_claim
+from tpc_core.explain.smallest_attack import TRIES, AttackSearch, find_smallest_attack
+from tpc_core.explain.words import count, percent, probability
+
+__all__ = [
+    "CASTS_VOTES",
+    "PATH_STEPS",
+    "TRIES",
+    "AttackSearch",
+    "Cause",
+    "CriticalChange",
+    "DifferenceMap",
+    "Explanation",
+    "Finding",
+    "Opinion",
+    "PathStep",
+    "Remedy",
+    "Row",
+    "can_shrink_claim",
+    "comparable",
+    "compare",
+    "continue_run",
+    "count",
+    "critical_change",
+    "difference_map",
+    "explain_cell",
+    "explain_certificate",
+    "find_smallest_attack",
+    "first_change",
+    "model_opinions",
+    "percent",
+    "prediction_path",
+    "probability",
+    "shared_half_widths",
+    "shrink_claim",
+]

@@ -1,0 +1,30 @@
+"""What would it take? The votes that are missing, the chance that they do, and the radius that they promise."""
+
+from tpc_core.forecast.pass_chance import PassChance, best_pass_chance, pass_chances
+from tpc_core.forecast.radius_forecast import RadiusForecast, radius_by_votes
+from tpc_core.forecast.remaining_cost import RemainingCost, remaining_cost, untested_share
+from tpc_core.forecast.sigma_sweep import (
+    FACTORS,
+    SigmaLook,
+    best_sigma,
+    sweep_judgement,
+    sweep_sigmas,
+    sweep_votes,
+)
+
+__all__ = [
+    "FACTORS",
+    "PassChance",
+    "RadiusForecast",
+    "RemainingCost",
+    "SigmaLook",
+    "best_pass_chance",
+    "best_sigma",
+    "pass_chances",
+    "radius_by_votes",
+    "remaining_cost",
+    "sweep_judgement",
+    "sweep_sigmas",
+    "sweep_votes",
+    "untested_share",
+]

@@ -1,0 +1,109 @@
+"""What is left to do: how many votes the open and untested places are expected to take, and which are beyond hope."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tpc_core.case_view import CaseView
+from tpc_core.certify.cover import planned_votes as planned_cover_votes
+from tpc_core.certify.whole import planned_votes as planned_whole_votes
+from tpc_core.covers import Cell, Prices
+from tpc_core.covers.lattice import MOST_FIRST_CELLS
+from tpc_core.covers.paper import SAMPLES, SINGLE_SAMPLES
+from tpc_core.forecast.nearby import Reading, guesses, middle
+from tpc_core.proofs import CellStanding, CoverProof
+from tpc_core.statistics import expected_votes
+from tpc_core.votes import BLOCK
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RemainingCost:
+    """The votes that some places are still expected to take."""
+
+    votes: float
+    """For all places that can be paid for."""
+    cells: int
+    """How many those are."""
+    hopeless: int
+    """Places that would cost more than anyone waits for, if p_A is as it looks."""
+
+
+def remaining_cost(view: CaseView, cells: Sequence[CellStanding] | None = None) -> RemainingCost:
+    """What open and untested places (all of them by default) are expected to take, if p_A is as it is nearby."""
+    if view.ledger.chosen is None:
+        return RemainingCost(_from_the_start(view), 1, 0)
+    chosen = [c for c in view.leaves if c.state != "passed"] if cells is None else list(cells)
+    costs = place_costs(view, chosen)
+    patience = view.certificate.question.options.patience
+    payable = costs[costs <= patience]
+    # The votes at the cloud itself are shared by all points of a segmentation.
+    total = payable.max(initial=0.0) if view.proof.kind == "points" else payable.sum()
+    return RemainingCost(float(total), len(payable), len(costs) - len(payable))
+
+
+def place_costs(view: CaseView, cells: Sequence[CellStanding], reading: Reading = middle) -> Array:
+    """The votes (M,) that each place is still expected to take; infinite where it never would pass."""
+    cover = view.cover
+    if cover is None:
+        return np.array([_cost_of_sample(view, cell, reading) for cell in cells], dtype=np.float64)
+    known = {c.path for c in cells}
+    context = [*cells, *(c for c in view.leaves if c.n and c.path not in known)]
+    looks = guesses(context, cover.region.half_widths, reading)
+    prices = Prices(cover.alpha, cover.region.dim)
+    pairs = zip(cells, looks, strict=False)
+    return np.array([_cost_of_cell(prices, cell, float(p)) for cell, p in pairs], dtype=np.float64)
+
+
+def cover_cost(cover: CoverProof, looks: Array, cells: Sequence[Cell], patience: float) -> float:
+    """Votes that fresh cells take if p_A is as it looks at each of them; infinite where one is beyond hope."""
+    prices = Prices(cover.alpha, cover.region.dim)
+    costs = [prices.cell(float(p), min(c.reach, 10.0), c.depth) for c, p in zip(cells, looks, strict=True)]
+    return math.inf if max(costs, default=0.0) > patience else float(sum(costs))
+
+
+def untested_share(view: CaseView) -> float:
+    """The part of the region's volume in which no vote was cast."""
+    volumes = {c.path: c.cell.volume for c in view.leaves if c.cell is not None}
+    return sum(volumes[c.path] for c in view.untested) / (sum(volumes.values()) or 1.0)
+
+
+def _cost_of_cell(prices: Prices, cell: CellStanding, p_a: float) -> float:
+    """More votes in a cell, or two halves, whichever is cheaper."""
+    box = cell.cell
+    assert box is not None
+    if not cell.n:
+        return prices.cell(p_a, min(box.reach, 10.0), box.depth)
+    stay = max(prices.stay(p_a, box.reach, box.depth) - cell.n, BLOCK)
+    return min(stay, prices.split(p_a, box.reach, box.depth))
+
+
+def _cost_of_sample(view: CaseView, cell: CellStanding, reading: Reading) -> float:
+    """One probability, a top class, a point, or a cell of the paper's grid, whose sample has one size."""
+    if view.certificate.question.options.protocol == "paper":
+        size = SAMPLES if cell.kind == "cell" else SINGLE_SAMPLES
+        return float(size - cell.n) if cell.n < size else math.inf
+    if not cell.n:
+        return planned_whole_votes(cell.threshold, cell.level)
+    wanted = expected_votes(float(f"{reading(cell.n, cell.n_a):.6g}"), cell.needed, cell.level, BLOCK)
+    # The test of a top class counts the votes for the first two classes only.
+    cast = view.ledger.tally(view.stream_of(cell)).n
+    return max(wanted - cell.n, BLOCK) * cast / cell.n
+
+
+def _from_the_start(view: CaseView) -> float:
+    """The whole run, as it is estimated before the first vote."""
+    cover = view.cover
+    if view.proof.kind == "grid":
+        return math.inf
+    if cover is None:
+        return planned_whole_votes(view.claim.threshold, view.claim.alpha)
+    if cover.lattice.count_first_cells(cover.region) > MOST_FIRST_CELLS:
+        return math.inf
+    return planned_cover_votes(Prices(cover.alpha, cover.region.dim), cover.first_cells)
