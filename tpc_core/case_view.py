@@ -103,15 +103,17 @@ class CaseView:
         """The index of y_A."""
         target = self.ledger.target
         if target is None:
-            what = "part segmentation has one class for each point" if self.ledger.chosen is not None else (
-                "the run ended before it knew its class; let it go on first"
+            what = (
+                "part segmentation has one class for each point"
+                if self.ledger.chosen is not None
+                else ("the run ended before it knew its class; let it go on first")
             )
             raise InvalidValue(what)
         return target
 
     @cached_property
     def proof(self) -> Proof:
-        """The proof about the region that was looked at: the one asked for, or where the search for the largest ended."""
+        """The proof about the region that was looked at: what was asked for, or where the search for the largest ended."""
         proof = self.case.proof
         if not (isinstance(proof, CoverProof) and self.certificate.question.options.largest):
             return proof

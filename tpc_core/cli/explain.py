@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
+from tpc_core.case_view import CaseView
 from tpc_core.certificate.schema import Certificate
-from tpc_core.certify.events import Done, VotesCounted
+from tpc_core.certify import Done, Focus, VotesCounted
 from tpc_core.cli.options import as_json, progress_bar
-from tpc_core.diagnosis import (
-    CellFacts,
-    Diagnosis,
-    Finding,
-    Quarry,
-    Remedy,
-    SigmaLook,
-    Subject,
-    diagnose,
-    explain_cell,
-    go_on,
-    hunt,
-    refutation_of,
-)
-from tpc_core.diagnosis.findings import count
-from tpc_core.diagnosis.sweep import judgement
-from tpc_core.diagnosis.sweep import sweep as look_at_sigmas
 from tpc_core.errors import InvalidValue
+from tpc_core.explain import (
+    AttackSearch,
+    Explanation,
+    Finding,
+    Remedy,
+    continue_run,
+    count,
+    explain_cell,
+    explain_certificate,
+    find_smallest_attack,
+)
+from tpc_core.forecast import SigmaLook, sweep_judgement, sweep_sigmas
 from tpc_core.models import Model, load_model
+from tpc_core.proofs import CellStanding
 
 
 @click.command()
@@ -42,10 +41,10 @@ from tpc_core.models import Model, load_model
     show_default=True,
     help="Failing cells to explain, worst first.",
 )
-@click.option("--attack", is_flag=True, help="Hunt for the smallest attack inside the region.")
+@click.option("--attack", is_flag=True, help="Search for the smallest attack inside the region.")
 @click.option("--sweep", is_flag=True, help="Try other sigmas at a few places.")
 @click.option(
-    "--more", is_flag=True, help="Cast the votes that would settle the open cells; the guarantee holds."
+    "--more", is_flag=True, help="Finish the whole run: cast the votes that are missing; the guarantee holds."
 )
 @click.option("--samples", type=click.IntRange(1), help="With --more: at most this many votes.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the certificate as it stands afterwards.")
@@ -63,82 +62,95 @@ def explain(
     as_json: bool,
 ) -> int:
     """Explain the certificate in FILE. Exit 0: certified; 1: refuted or undecided; 2: not a valid certificate."""
-    certificate = Certificate.load(file)
-    subject = Subject.of(certificate)
     if samples is not None and not more:
         raise InvalidValue("--samples bounds what --more may cast; give both")
-    base = load_model(model or certificate.model.name) if attack or sweep or more else None
+    view = CaseView.of(Certificate.load(file))
+    base = load_model(model or view.certificate.model.name) if attack or sweep or more else None
     if more and base is not None:
-        certificate = _continue(certificate, base, samples, silent=as_json)
-        subject = Subject.of(certificate)
-    quarry = _hunted(subject, base, silent=as_json) if attack and base is not None else None
-    if quarry is not None:
-        certificate = refutation_of(certificate, quarry) or certificate
-        subject = Subject.of(certificate)
-    looks = list(look_at_sigmas(subject, base)) if sweep and base is not None else []
+        view = CaseView.of(_continued(view, base, samples, silent=as_json))
+    search = _searched(view, base, silent=as_json) if attack and base is not None else None
+    if search is not None and search.certificate is not None:
+        view = CaseView.of(search.certificate)
+    looks = list(sweep_sigmas(view, base)) if sweep and base is not None else []
     if out is not None:
-        certificate.save(out)
-    diagnosis = diagnose(subject)
-    worst = [(facts, explain_cell(subject, facts)) for facts in subject.failing[:cells]]
+        view.certificate.save(out)
+    found = _Found(view, explain_certificate(view), _worst(view, cells), search, looks)
     if as_json:
-        click.echo(json.dumps(_facts(subject, diagnosis, worst, quarry, looks), allow_nan=False))
+        click.echo(json.dumps(_facts(found), allow_nan=False))
     else:
-        for line in _lines(subject, diagnosis, worst, quarry, looks):
+        for line in _lines(found):
             click.echo(line)
-    return 0 if certificate.verdict == "certified" else 1
+    return 0 if view.certificate.verdict == "certified" else 1
 
 
-def _continue(certificate: Certificate, model: Model, samples: int | None, *, silent: bool) -> Certificate:
+@dataclass(frozen=True)
+class _Found:
+    """Everything that is printed."""
+
+    view: CaseView
+    explanation: Explanation
+    worst: list[tuple[CellStanding, Finding]]
+    search: AttackSearch | None
+    looks: list[SigmaLook]
+
+
+def _worst(view: CaseView, cells: int) -> list[tuple[CellStanding, Finding]]:
+    failing = view.failing if view.certificate.verdict != "certified" else ()
+    return [(cell, explain_cell(view, cell)) for cell in failing[:cells]]
+
+
+def _continued(view: CaseView, model: Model, samples: int | None, *, silent: bool) -> Certificate:
+    """What the primary remedy says, done: the votes of the whole run."""
+    before = view.certificate
+    remedy = explain_certificate(view).primary
+    focus: Focus | None = remedy.focus if remedy is not None and remedy.action == "go-on" else None
     with progress_bar("votes", silent=silent) as bar:
         bar.total = samples
-        for event in go_on(certificate, model, samples=samples):
+        for event in continue_run(before, model, focus, samples=samples):
             if isinstance(event, VotesCounted):
-                bar.update(event.samples - certificate.samples - bar.n)
+                bar.update(event.samples - before.samples - bar.n)
             elif isinstance(event, Done):
                 return event.certificate
     raise AssertionError("the work always ends with Done")
 
 
-def _hunted(subject: Subject, model: Model, *, silent: bool) -> Quarry:
+def _searched(view: CaseView, model: Model, *, silent: bool) -> AttackSearch:
     with progress_bar("evaluations", silent=silent) as bar:
 
         def progress(done: int, expected: int) -> None:
             bar.total = expected
             bar.update(done - bar.n)
 
-        *_, last = hunt(subject, model, progress=progress)
+        *_, last = find_smallest_attack(view, model, progress=progress)
     return last
 
 
-def _lines(
-    subject: Subject,
-    diagnosis: Diagnosis,
-    worst: list[tuple[CellFacts, Finding]],
-    quarry: Quarry | None,
-    looks: list[SigmaLook],
-) -> list[str]:
-    lines = [f"{diagnosis.verdict.upper()}  {diagnosis.sentence}", ""]
-    for finding in diagnosis.findings:
-        lines += _finding_lines(finding)
-    if len(worst) > 1:
-        lines.append(f"The worst of {len(subject.failing)}:")
-        for facts, finding in worst:
-            lines.append(f"  {subject.place(facts)}: {finding.title.lower()}; {finding.evidence[0]}")
+def _lines(found: _Found) -> list[str]:
+    view, explanation = found.view, found.explanation
+    lines = [f"{explanation.verdict.upper()}  {explanation.sentence}", ""]
+    if explanation.primary is not None:
+        lines += [f"To do: {_remedy_line(explanation.primary)}", ""]
+    for finding in explanation.findings:
+        lines += _finding_lines(finding, explanation.primary)
+    if len(found.worst) > 1:
+        lines.append(f"The worst of {len(view.failing)}:")
+        for cell, finding in found.worst:
+            lines.append(f"  {view.place(cell)}: {finding.title.lower()}; {finding.evidence[0]}")
         lines.append("")
-    lines.append(f"Certified so far: {_size(subject, diagnosis.certified)}.")
-    if quarry is not None:
-        lines.append(_quarry_line(subject, quarry))
-    if looks:
+    lines.append(f"Certified so far: {_size(view, explanation.certified)}.")
+    if found.search is not None:
+        lines.append(_search_line(view, found.search))
+    if found.looks:
         lines += ["", "Sigma:"]
-        lines += [_look_line(look) for look in looks]
-        lines.append(judgement(looks))
+        lines += [_look_line(look) for look in found.looks]
+        lines.append(sweep_judgement(found.looks))
     return lines
 
 
-def _finding_lines(finding: Finding) -> list[str]:
+def _finding_lines(finding: Finding, said: Remedy | None) -> list[str]:
     lines = [f"{finding.title}. {finding.sentence}"]
     lines += [f"    {line}" for line in finding.evidence]
-    lines += [f"  -> {_remedy_line(remedy)}" for remedy in finding.remedies]
+    lines += [f"  -> {_remedy_line(remedy)}" for remedy in finding.remedies if remedy != said]
     return [*lines, ""]
 
 
@@ -150,66 +162,65 @@ def _remedy_line(remedy: Remedy) -> str:
     return f"{remedy.sentence}{cost}"
 
 
-def _size(subject: Subject, part: float) -> str:
-    return f"radius {subject.radius_words(part)} ({part:.1%} of the region)"
+def _size(view: CaseView, part: float) -> str:
+    return f"radius {view.radius_words(part)} ({part:.1%} of the region)"
 
 
-def _quarry_line(subject: Subject, quarry: Quarry) -> str:
-    if quarry.size is None or quarry.attack is None:
-        return f"No attack was found inside the region ({quarry.evaluations:,} evaluations)."
-    return f"Smallest attack found: {_size(subject, quarry.size)}, leads to {quarry.attack.winner}."
+def _search_line(view: CaseView, search: AttackSearch) -> str:
+    if search.size is None:
+        return f"No attack was found inside the region ({search.evaluations:,} evaluations)."
+    return f"Smallest attack found: {_size(view, search.size)}, leads to {search.rival}."
 
 
 def _look_line(look: SigmaLook) -> str:
     low, middle, high = look.radius
     votes = f"about {count(look.votes)} votes" if math.isfinite(look.votes) else "not at any cost"
-    sigma = ", ".join(f"{s:g}" for s in look.sigma)
     return (
-        f"  {sigma:>10}: {look.at_identity:.0%} of votes without an attack, {look.weakest:.0%} at the weakest place; "
-        f"reaches {middle:.0%} ({low:.0%} to {high:.0%}); the whole region: {votes}"
+        f"  {look.words:>10}: {look.at_identity:.0%} of votes without an attack, {look.weakest:.0%} at the weakest "
+        f"place; reaches {middle:.0%} ({low:.0%} to {high:.0%}); the whole region: {votes}"
     )
 
 
-def _facts(
-    subject: Subject,
-    diagnosis: Diagnosis,
-    worst: list[tuple[CellFacts, Finding]],
-    quarry: Quarry | None,
-    looks: list[SigmaLook],
-) -> dict[str, Any]:
+def _facts(found: _Found) -> dict[str, Any]:
+    view, explanation, search = found.view, found.explanation, found.search
     return {
-        "verdict": diagnosis.verdict,
-        "sentence": diagnosis.sentence,
-        "certified_part": diagnosis.certified,
-        "findings": [_finding_facts(finding) for finding in diagnosis.findings],
-        "failing": len(subject.failing),
+        "verdict": explanation.verdict,
+        "sentence": explanation.sentence,
+        "certified_part": explanation.certified,
+        "primary": None if explanation.primary is None else _remedy_facts(explanation.primary),
+        "findings": [_finding_facts(finding) for finding in explanation.findings],
+        "failing": len(view.failing),
         "worst": [
             {
-                "path": facts.path,
-                "place": subject.place(facts),
-                "n": facts.n,
-                "n_a": facts.n_a,
-                "lower_bound": facts.lower_bound,
-                "needed": facts.needed,
+                "path": cell.path,
+                "place": view.place(cell),
+                "n": cell.n,
+                "n_a": cell.n_a,
+                "lower_bound": cell.lower_bound,
+                "needed": cell.needed,
                 **_finding_facts(finding),
             }
-            for facts, finding in worst
+            for cell, finding in found.worst
         ],
-        "attack": None
-        if quarry is None
-        else {
-            "found": quarry.attack.model_dump() if quarry.attack is not None else None,
-            "size": quarry.size,
-            "evaluations": quarry.evaluations,
-        },
+        "attack": None if search is None else _search_facts(view, search),
         "sigmas": [
             {
                 "sigma": look.sigma,
                 "radius": look.radius,
                 "votes": look.votes if math.isfinite(look.votes) else None,
             }
-            for look in looks
+            for look in found.looks
         ],
+    }
+
+
+def _search_facts(view: CaseView, search: AttackSearch) -> dict[str, Any]:
+    return {
+        "parameter": None if search.attack is None else list(search.attack.parameter),
+        "place": None if search.attack is None else view.describe(np.array(search.attack.parameter)),
+        "rival": search.rival,
+        "size": search.size,
+        "evaluations": search.evaluations,
     }
 
 
@@ -218,14 +229,15 @@ def _finding_facts(finding: Finding) -> dict[str, Any]:
         "cause": finding.cause,
         "sentence": finding.sentence,
         "evidence": list(finding.evidence),
-        "remedies": [
-            {
-                "action": remedy.action,
-                "sentence": remedy.sentence,
-                "votes": remedy.votes if math.isfinite(remedy.votes) else None,
-                "chance": remedy.chance,
-                "cells": list(remedy.cells),
-            }
-            for remedy in finding.remedies
-        ],
+        "remedies": [_remedy_facts(remedy) for remedy in finding.remedies],
+    }
+
+
+def _remedy_facts(remedy: Remedy) -> dict[str, Any]:
+    return {
+        "action": remedy.action,
+        "sentence": remedy.sentence,
+        "votes": remedy.votes if math.isfinite(remedy.votes) else None,
+        "chance": remedy.chance,
+        "cells": list(remedy.cells),
     }

@@ -69,8 +69,9 @@ def votes_line(view: CaseView, cell: CellStanding) -> str:
 
 def bound_line(cell: CellStanding) -> str:
     """The interval against what was needed, as evidence."""
-    between = f"p_A lies between {probability(cell.lower_bound, cell.needed)} and {probability(cell.upper_bound, cell.needed)}"
-    return f"{between}; the lower end must exceed {probability(cell.needed, cell.lower_bound)}"
+    low, high = probability(cell.lower_bound, cell.needed), probability(cell.upper_bound, cell.needed)
+    needed = probability(cell.needed, cell.lower_bound)
+    return f"p_A lies between {low} and {high}; the lower end must exceed {needed}"
 
 
 def lines(view: CaseView, cell: CellStanding) -> tuple[str, ...]:
@@ -120,7 +121,7 @@ def _refine(view: CaseView, cell: CellStanding, words: str) -> Remedy:
 def _attack(view: CaseView, cell: CellStanding) -> Finding:
     attack, name = view.attack, view.class_name
     assert attack is not None
-    found = f"at the {attack.method}" if " of " in attack.method else f"by {attack.method}"
+    found = f"at the {attack.method}" if " " in attack.method else f"by {attack.method} search"
     return Finding(
         "another-class",
         f"At {view.place(cell)} the smoothed model says {view.rival}, not {name}: the claim is false, and no number "
@@ -131,7 +132,9 @@ def _attack(view: CaseView, cell: CellStanding) -> Finding:
         ),
         (
             Remedy("attack", "look for a smaller attack", votes=search_votes(), cells=(cell.path,)),
-            Remedy("smaller-radius", f"claim less: this attack has {percent(view.size(cell.z))} of the radius"),
+            Remedy(
+                "smaller-radius", f"claim less: this attack has {percent(view.size(cell.z))} of the radius"
+            ),
         ),
         (cell.path,),
     )
@@ -188,7 +191,9 @@ def _point(view: CaseView, cell: CellStanding) -> Finding:
     keeps = f"This point keeps its part in {percent(cell.share)} of the votes"
     less = Remedy("smaller-radius", "claim less: a smaller radius takes a smaller share of the votes")
     if is_short(cell):
-        sentence = f"{keeps}, and this radius takes more than {percent(cell.needed)}: no number of votes would help."
+        sentence = (
+            f"{keeps}, and this radius takes more than {percent(cell.needed)}: no number of votes would help."
+        )
         return Finding("unsure", sentence, (bound_line(cell),), (less,), (cell.path,))
     sentence = f"{keeps}; {count(cell.n)} votes do not show that it is more than {percent(cell.needed)}."
     remedies = (*more_votes(view, cell), less)
@@ -260,7 +265,9 @@ def _unsure(view: CaseView, cell: CellStanding) -> Finding:
         )
         first = Remedy("attack", "look for an attack around here", votes=search_votes(), cells=(cell.path,))
     else:
-        what = f"p_A is about {looks}, and this radius takes more than {needed}: no number of votes would help."
+        what = (
+            f"p_A is about {looks}, and this radius takes more than {needed}: no number of votes would help."
+        )
         first = Remedy("smaller-radius", "claim less: see what these votes certify")
     return Finding(
         "unsure",

@@ -47,7 +47,9 @@ class Explanation:
     @property
     def remedies(self) -> tuple[Remedy, ...]:
         """All remedies, the primary one first."""
-        others = (remedy for finding in self.findings for remedy in finding.remedies if remedy != self.primary)
+        others = (
+            remedy for finding in self.findings for remedy in finding.remedies if remedy != self.primary
+        )
         return (*(() if self.primary is None else (self.primary,)), *others)
 
 
@@ -66,7 +68,11 @@ def explain_certificate(view: CaseView) -> Explanation:
         cast = (f"{certificate.samples:,} votes, alpha {certificate.alpha:g}",)
         findings.append(Finding("passed", certificate.sentence, cast))
     return Explanation(
-        certificate.verdict, certificate.sentence, tuple(findings), view.certified_part, _first(whole, findings)
+        certificate.verdict,
+        certificate.sentence,
+        tuple(findings),
+        view.certified_part,
+        _first(whole, findings),
     )
 
 
@@ -136,7 +142,9 @@ def _by_cause(view: CaseView, smaller: bool) -> list[Finding]:
         lead = "The worst: " if place in worst.sentence else f"The worst, at {place}: "
         sentence = f"{lead}{worst.sentence[:1].lower()}{worst.sentence[1:]}"
         paths = tuple(cell.path for cell, _ in pairs)
-        found.append(Finding(cause, sentence, worst.evidence, remedies, paths, _heading(cause, first, len(pairs))))
+        found.append(
+            Finding(cause, sentence, worst.evidence, remedies, paths, _heading(cause, first, len(pairs)))
+        )
     return found
 
 
@@ -206,6 +214,8 @@ def _smaller(view: CaseView) -> list[Finding]:
     if not can_shrink_claim(view):
         return []
     part = view.certified_part
-    sentence = f"The votes at hand certify radius {view.radius_words(part)}: {percent(part)} of what was asked for."
+    sentence = (
+        f"The votes at hand certify radius {view.radius_words(part)}: {percent(part)} of what was asked for."
+    )
     note = "It is the same ledger read at a smaller radius, so it holds at the same level, and costs no vote."
     return [Finding("smaller-region", sentence, (), (Remedy("claim-less", "claim that instead", note=note),))]

@@ -45,8 +45,8 @@ def explain_coarse_grid(view: CaseView, cell: CellStanding, lines: tuple[str, ..
         remedies.append(Remedy("new-run", words, votes=votes, note=_NEW_ALPHA))
     return Finding(
         "too-coarse",
-        f"Votes at one place must vouch for the whole cell, {cell.cell.reach:.2f} sigmas wide from there, and that takes "
-        f"a p_A above {probability(cell.needed, cell.guess)}; it looks like {probability(cell.guess, cell.needed)}.",
+        f"Votes at one place must vouch for the whole cell, {cell.cell.reach:.2f} sigmas wide from there, and that "
+        f"takes a p_A above {probability(cell.needed, cell.guess)}; it looks like {probability(cell.guess, cell.needed)}.",
         lines,
         tuple(remedies),
         (cell.path,),

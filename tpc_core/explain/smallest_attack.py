@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from torch import Tensor
 
-from tpc_core.attacks.methods import METHODS, Candidate, method
-from tpc_core.attacks.space import attack_space
-from tpc_core.attacks.victim import SmoothedVictim
+from tpc_core.attacks import METHODS, attack
 from tpc_core.case_view import CaseView
 from tpc_core.certificate.schema import Certificate
 from tpc_core.certify import Budget, prepare
@@ -34,8 +31,6 @@ _VOTES_PER_TRY = 32
 _ROUNDS = 3
 _STEPS = 5
 _LOOK = 64
-_CONFIRMED = 2
-"""How many of the best candidates of each method are put to the test: every test halves the level of the next."""
 
 Progress = Callable[[int, int], None]
 """Told of the evaluations made, and of those expected in all."""
@@ -87,14 +82,18 @@ def find_smallest_attack(
     level alpha / 2^k, so all refutations together are wrong with probability at most alpha, however often this is done.
     """
     if view.proof.kind == "points":
-        raise UnsupportedRequest("attacks look for a change of a cloud's class; segmentation models have none")
+        raise UnsupportedRequest(
+            "attacks look for a change of a cloud's class; segmentation models have none"
+        )
     search = _Search(view, model, cancelled, progress)
     if search.found is None and start is not None:
         search.test(np.array(start), "centre of a failing cell")
         yield search.report()
     factor = 1.0
     for turn in range(_ROUNDS):
-        share = tries if turn == 0 else tries // 2  # later searches look inside a smaller region, for half as long
+        share = (
+            tries if turn == 0 else tries // 2
+        )  # later searches look inside a smaller region, for half as long
         if search.found is not None:
             yield from search.shrink(search_votes(share))
             factor = 0.9 * search.size
@@ -166,32 +165,33 @@ class _Search:
 
     def look(self, factor: float, tries: int) -> bool:
         """Search the region scaled by a factor with every method, until one of them finds an attack."""
-        view, model, run = self.view, self.model, self.run
-        logits = model.classifier(run.voter.device)
-        smooth: Callable[[Tensor], Tensor] = getattr(model, "module", logits)
-        victim = SmoothedVictim(
-            logits, smooth, view.cloud, view.transform, view.target, run.voter.smoothing, run.ledger.seed
-        )
-        space = attack_space(view.transform, [factor * r for r in view.radii], len(view.cloud))
-        rng = np.random.default_rng([run.ledger.seed, len(run.ledger.refutations)])
-        begun = self.looked
+        view, run, begun = self.view, self.run, self.looked
         expected = self.made + search_votes(tries)
+        before = run.ledger.samples
 
-        def watched() -> bool:
-            self.looked = begun + victim.evaluations
+        def searching(evaluations: int) -> None:
+            self.looked = begun + evaluations - (run.ledger.samples - before)
             self.progress(self.made, max(expected, self.made))
-            return self.cancelled()
 
-        best: Candidate | None = None
-        for name in METHODS:
-            for candidate in method(name)(victim, space, tries, rng, watched)[:_CONFIRMED]:
-                best = candidate if best is None or candidate.margin < best.margin else best
-                if candidate.margin < 0 and self.test(candidate.z, f"{candidate.method} search"):
-                    self.looked = begun + victim.evaluations
-                    return True
-        self.looked = begun + victim.evaluations
-        self.closest = None if best is None else best.margin
-        return False
+        parameters = zip(view.transform.radii, view.radii, strict=True)
+        report = attack(
+            self.model,
+            view.cloud,
+            view.transform,
+            {p.name: p.to_edge(factor * r) * (1 - 1e-12) for p, r in parameters},
+            replace(run.question.options, budget=Budget()),
+            tries=tries,
+            search_seed=len(run.ledger.refutations),
+            resume=run.ledger,
+            cancelled=self.cancelled,
+            progress=searching,
+        )
+        searching(report.evaluations)
+        if report.attack is None:
+            self.closest = report.closest.margin
+            return False
+        self.found = run.ledger.refutations[-1]
+        return True
 
     def shrink(self, ahead: int) -> Iterator[AttackSearch]:
         """Halve the way between what is certified and the attack, along its own direction."""

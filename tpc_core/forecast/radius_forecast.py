@@ -59,9 +59,7 @@ def sample_radius(rule: OneProbability, radii: Sequence[float], alpha: float, n:
     return radius_part(rule, lower_confidence_bound(n_a, n, alpha), radii)
 
 
-def _one_probability(
-    view: CaseView, rule: OneProbability, cell: CellStanding
-) -> tuple[RadiusForecast, ...]:
+def _one_probability(view: CaseView, rule: OneProbability, cell: CellStanding) -> tuple[RadiusForecast, ...]:
     """The votes so far, and those to come at a rate that they leave open."""
     most = max(LARGEST_SAMPLES, 8 * cell.n)
     now = view.certificate.samples
@@ -109,5 +107,6 @@ def _never_falling(found: Sequence[RadiusForecast]) -> tuple[RadiusForecast, ...
     """A radius that is certified stays so: each band is at least the one before."""
     highest = np.maximum.accumulate(np.array([forecast.radius for forecast in found]), axis=0)
     return tuple(
-        RadiusForecast(forecast.votes, band(row.tolist())) for forecast, row in zip(found, highest, strict=True)
+        RadiusForecast(forecast.votes, band(row.tolist()))
+        for forecast, row in zip(found, highest, strict=True)
     )

@@ -97,7 +97,9 @@ def sweep_sigmas(
     if not own:
         raise UnsupportedRequest("group smoothing is uniform: there is no sigma to change")
     if view.proof.kind == "points":
-        raise UnsupportedRequest("a sweep follows the class of a cloud; part segmentation has one for each point")
+        raise UnsupportedRequest(
+            "a sweep follows the class of a cloud; part segmentation has one for each point"
+        )
     for factor in factors:
         sigma = own if factor == 1.0 else tuple(float(f"{factor * s:.4g}") for s in own)
         voter = view.voter(model, view.smoothing.with_sigmas(sigma))
@@ -215,7 +217,10 @@ def _look_at_whole(
     assert isinstance(claim.rule, OneProbability)
     size = LARGEST_SAMPLES
     radius = band(
-        [sample_radius(claim.rule, view.radii, claim.alpha, size, int(place.p_a(q) * size)) for q in QUANTILES]
+        [
+            sample_radius(claim.rule, view.radii, claim.alpha, size, int(place.p_a(q) * size))
+            for q in QUANTILES
+        ]
     )
     enough = radius[1] >= 1 or (view.certificate.question.options.largest and radius[1] > 0)
     return SigmaLook(factor, sigma, (place,), radius, float(size) if enough else math.inf)
