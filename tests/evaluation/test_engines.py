@@ -27,7 +27,7 @@ def broken_tasks(ask: Ask, tmp_path: Path) -> list[Task]:
 
 
 def test_two_workers_give_the_table_of_one_even_if_one_dies(ask: Ask, tmp_path: Path) -> None:
-    request = ask("tiny-noise", "l2:0.05", "l2:0.2", limit=10, samples=512)
+    request = ask("tiny-noise", "l2:0.05", "l2:0.2", limit=10, budget_samples=640)
     evaluate(request, tmp_path / "inline", InlineEngine())
     with LocalEngine(2) as engine:
         killed = []

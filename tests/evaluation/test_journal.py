@@ -40,12 +40,12 @@ def table(folder: Path) -> bytes:
 @pytest.fixture
 def whole(ask: Ask, tmp_path: Path) -> Path:
     """An evaluation that nothing disturbed."""
-    evaluate(ask("tiny-rotation", *CLAIMS, limit=6, samples=256), tmp_path / "whole", InlineEngine())
+    evaluate(ask("tiny-rotation", *CLAIMS, limit=6, budget_samples=384), tmp_path / "whole", InlineEngine())
     return tmp_path / "whole"
 
 
 def test_an_interrupted_run_resumes_to_the_identical_table(ask: Ask, tmp_path: Path, whole: Path) -> None:
-    request, folder = ask("tiny-rotation", *CLAIMS, limit=6, samples=256), tmp_path / "run"
+    request, folder = ask("tiny-rotation", *CLAIMS, limit=6, budget_samples=384), tmp_path / "run"
     with pytest.raises(Interrupted):
         evaluate(request, folder, InlineEngine(), progress=stop_after(3))
     first = read_journal(folder)[1]
@@ -58,7 +58,7 @@ def test_an_interrupted_run_resumes_to_the_identical_table(ask: Ask, tmp_path: P
 
 @pytest.mark.parametrize("torn", [b'{"index":3,"id":"lam', b"{", b"\x00\x00\x00"])
 def test_a_torn_last_line_is_forgotten(ask: Ask, tmp_path: Path, whole: Path, torn: bytes) -> None:
-    request, folder = ask("tiny-rotation", *CLAIMS, limit=6, samples=256), tmp_path / "run"
+    request, folder = ask("tiny-rotation", *CLAIMS, limit=6, budget_samples=384), tmp_path / "run"
     with pytest.raises(Interrupted):
         evaluate(request, folder, InlineEngine(), progress=stop_after(2))
     with (folder / "journal.jsonl").open("ab") as file:
@@ -72,7 +72,7 @@ def test_a_journal_cut_off_in_its_first_line_starts_again(ask: Ask, tmp_path: Pa
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "journal.jsonl").write_bytes(b'{"format": "tpc-jour')
-    evaluate(ask("tiny-rotation", *CLAIMS, limit=6, samples=256), folder, InlineEngine(), resume=True)
+    evaluate(ask("tiny-rotation", *CLAIMS, limit=6, budget_samples=384), folder, InlineEngine(), resume=True)
     assert table(folder) == table(whole)
 
 
@@ -97,19 +97,19 @@ def test_a_changed_setting_is_refused_with_the_difference(
     ask: Ask, whole: Path, changed: dict[str, float], shown: str
 ) -> None:
     with pytest.raises(InvalidValue, match=shown):
-        prepare(ask("tiny-rotation", *CLAIMS, **{"limit": 6, "samples": 256, **changed}), whole, resume=True)
+        prepare(ask("tiny-rotation", *CLAIMS, **{"limit": 6, "budget_samples": 384, **changed}), whole, resume=True)
 
 
 def test_changed_claims_and_a_changed_model_are_refused(ask: Ask, whole: Path) -> None:
     with pytest.raises(InvalidValue, match=r"claims: .*x-rotation:40"):
-        prepare(ask("tiny-rotation", "x-rotation:40", limit=6, samples=256), whole, resume=True)
+        prepare(ask("tiny-rotation", "x-rotation:40", limit=6, budget_samples=384), whole, resume=True)
     with pytest.raises(InvalidValue, match="smoothing: "):
-        prepare(ask("tiny-group", *CLAIMS, limit=6, samples=256), whole, resume=True)
+        prepare(ask("tiny-group", *CLAIMS, limit=6, budget_samples=384), whole, resume=True)
 
 
 def test_a_second_run_into_the_same_folder_needs_resume(ask: Ask, whole: Path) -> None:
     with pytest.raises(InvalidValue, match="--resume"):
-        prepare(ask("tiny-rotation", *CLAIMS, limit=6, samples=256), whole)
+        prepare(ask("tiny-rotation", *CLAIMS, limit=6, budget_samples=384), whole)
 
 
 def test_two_runs_cannot_write_one_journal(ask: Ask, whole: Path) -> None:
@@ -121,12 +121,12 @@ def test_two_runs_cannot_write_one_journal(ask: Ask, whole: Path) -> None:
 def test_kill_9_in_mid_run_then_resume_gives_the_identical_table(
     ask: Ask, tmp_path: Path, world: Path
 ) -> None:
-    request, folder = ask("tiny-rotation", *CLAIMS, samples=512, limit=30), tmp_path / "killed"
+    request, folder = ask("tiny-rotation", *CLAIMS, budget_samples=640, limit=30), tmp_path / "killed"
     flags = [
         "--model",
         request.model,
-        "--samples",
-        "512",
+        "--budget-samples",
+        "640",
         "--limit",
         "30",
         "--out",

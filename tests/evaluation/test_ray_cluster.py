@@ -35,7 +35,7 @@ def test_nodes_that_die_and_join_change_nothing(ask: Ask, tmp_path: Path, cluste
     """Three raylets: one is killed with its objects under way, a fourth joins; the table is the local one."""
     nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
     cluster.wait_for_nodes()
-    request = ask("tiny-noise", "l2:0.05", "z-taper:0.1", samples=512, budget_samples=3_000)
+    request = ask("tiny-noise", "l2:0.05", "z-taper:0.1", budget_samples=3_000)
     evaluate(request, tmp_path / "local", InlineEngine())
     changes: list[Any] = []
 

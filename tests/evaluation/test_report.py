@@ -59,7 +59,7 @@ def test_what_is_not_a_summary_is_refused_in_a_sentence(text: str, tmp_path: Pat
 def test_the_summary_the_table_and_the_report_agree(ask: Ask, tmp_path: Path, world: Path) -> None:
     request, out = ask("tiny-group"), tmp_path / "run"
     flags = ["--model", request.model, "--claim", "z-rotation:180", "--claim", "z-rotation:3", "--every", "4"]
-    flags += ["--samples", "512", "--out", str(out), "--workers", "1", "--json"]
+    flags += ["--budget-samples", "640", "--out", str(out), "--workers", "1", "--json"]
     result = CliRunner().invoke(evaluate_command, flags, catch_exceptions=False)
     assert result.exit_code == 0
     (summary,) = json.loads(result.output)["evaluations"]
@@ -199,7 +199,7 @@ def test_part_segmentation_is_counted_point_by_point(tmp_path: Path, monkeypatch
         classes=[f"part {number}" for number in range(50)],
         dataset="shapenetpart",
     )
-    request = Request(model=model, claims=["z-rotation:180", "z-rotation:5"], samples=256, device="cpu")
+    request = Request(model=model, claims=["z-rotation:180", "z-rotation:5"], budget_samples=384, device="cpu")
     figures = evaluate(request, tmp_path / "run", InlineEngine())
     wide, narrow = figures.claims
     assert narrow.certified_ratio is not None
@@ -210,6 +210,8 @@ def test_part_segmentation_is_counted_point_by_point(tmp_path: Path, monkeypatch
     assert narrow.certified_accuracy.value >= narrow.joint_accuracy.value
     assert figures.clean_accuracy.value >= narrow.certified_accuracy.value
     assert figures.evaluations_per_object == 128 + 256, "two radii share their votes"
+    accuracy = evaluate(request.model_copy(update={"accuracy_only": True}), tmp_path / "accuracy", InlineEngine())
+    assert [c.certified_accuracy for c in accuracy.claims] == [c.certified_accuracy for c in figures.claims]
     # What a part has no use for is left out of the journal, and the journal can be read all the same.
     assert load_figures(tmp_path / "run")[0] == figures
     assert evaluate(request, tmp_path / "run", InlineEngine(), resume=True) == figures

@@ -14,6 +14,7 @@ from tpc_core.evaluation import InlineEngine, Request, evaluate, load_figures, p
 from tpc_core.evaluation.claims import ClaimSpec, ascending
 from tpc_core.evaluation.objects import evaluate_object
 from tpc_core.evaluation.run import Prepared, _tasks
+from tpc_core.ledger import SELECTION
 
 Ask = Callable[..., Request]
 
@@ -63,6 +64,20 @@ def test_covers_go_up_and_stop_at_the_first_failure(ask: Ask, tmp_path: Path) ->
         assert composed == (separate[2] if large == "certified" else "implied")
 
 
+def test_shapes_fixed_beforehand_have_all_of_alpha_each_and_share_their_votes(ask: Ask, tmp_path: Path) -> None:
+    claims = ("z-taper+z-rotation:taper=0.05,rotation=1", "z-taper+z-rotation:taper=0.1,rotation=1", "l2:0.02")
+    prepared = prepare(ask("tiny-noise", *claims, budget_samples=5_000), tmp_path / "run")
+    for task in _tasks(prepared, [0, 1, 2], certificates=True):
+        result = evaluate_object(task)
+        certificates = [Certificate.from_json(text) for text in result.certificates.values()]
+        assert len(certificates) >= 2
+        for certificate in certificates:
+            assert verify(certificate).verdict == certificate.verdict
+            assert certificate.family == 1
+            assert len(certificate.ledger.families) <= 1
+        assert result.row.evaluations < sum(certificate.samples for certificate in certificates)
+
+
 def test_what_lies_within_what() -> None:
     def within(first: str, second: str) -> bool:
         return ClaimSpec.parse(first).within(ClaimSpec.parse(second))
@@ -85,14 +100,17 @@ def test_claims_are_asked_upwards() -> None:
 
 def test_accuracy_only_spends_no_votes_on_wrong_predictions(ask: Ask, tmp_path: Path) -> None:
     claims = ("x-rotation:2", "x-rotation:20")
-    both = evaluate(ask("tiny-rotation", *claims, samples=256), tmp_path / "both", InlineEngine())
+    both = evaluate(ask("tiny-rotation", *claims, budget_samples=640), tmp_path / "both", InlineEngine())
     fast = evaluate(
-        ask("tiny-rotation", *claims, samples=256, accuracy_only=True), tmp_path / "fast", InlineEngine()
+        ask("tiny-rotation", *claims, budget_samples=640, accuracy_only=True), tmp_path / "fast", InlineEngine()
     )
     rows = load_figures(tmp_path / "fast")[1].values()
     wrong = [row for row in rows if not row.right]
     assert wrong
-    assert all(row.evaluations == 128 and row.claims[0].status == "skipped" for row in wrong)
+    sizes = {size for size, _ in SELECTION["classification"]}
+    for row in wrong:
+        assert [claim.status for claim in row.claims] == ["skipped", "skipped"]
+        assert row.evaluations in sizes, "nothing but the choice of the class"
     for slow, quick in zip(both.claims, fast.claims, strict=True):
         assert quick.certified_accuracy == slow.certified_accuracy
         assert slow.certified_ratio is not None

@@ -50,7 +50,6 @@ DRAWN_SECONDS = 0.5
     "--alpha", type=float, help="Probability of error of each claim about each object; default 0.001."
 )
 @click.option("--budget-samples", type=int, help="Most votes for one certificate; default 1000000.")
-@click.option("--samples", type=int, help="Votes of a single-probability certificate, in one stage.")
 @click.option("--protocol", type=click.Choice(["adaptive", "paper"]), help="Default: adaptive.")
 @click.option(
     "--accuracy-only/--ratio",
@@ -92,7 +91,7 @@ def evaluate(
 
     Every finished object is a line in OUT/journal.jsonl; after a crash or Ctrl-C, --resume goes on.
     """
-    from tpc_core.certificate.schema import write_atomically
+    from tpc_core.atomic import write_atomically
     from tpc_core.evaluation.claims import parse_claims
     from tpc_core.evaluation.plan import has_checkpoint
     from tpc_core.evaluation.report import WAITING

@@ -19,7 +19,7 @@ from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.evaluation.records import ObjectRow
 from tpc_core.evaluation.settings import Settings, differences
 
-FORMAT = "tpc-journal/1"
+FORMAT = "tpc-journal/2"
 NAME = "journal.jsonl"
 LARGEST = 1 << 30
 """About a million objects."""

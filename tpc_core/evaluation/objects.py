@@ -10,17 +10,21 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tpc_core.certificate.schema import Certificate, PointEvidence
+from tpc_core.certificate.schema import Certificate
 from tpc_core.certify import Done, Predicted, certify_events
 from tpc_core.cloud import Cloud
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.claims import ClaimSpec, ascending
 from tpc_core.evaluation.parts import part_counts
-from tpc_core.evaluation.recall import RecallingVoter
 from tpc_core.evaluation.records import ClaimRow, ObjectRow
 from tpc_core.evaluation.settings import Settings
+from tpc_core.ledger import SELECT, WHOLE, Ledger, Tally
+from tpc_core.ledger.ledger import proportions
 from tpc_core.models import Model, load_model
-from tpc_core.votes import resolve_device
+from tpc_core.smoothing import Cover, rule_for
+from tpc_core.transforms import Transform
+from tpc_core.verify import case_of
+from tpc_core.votes import Voter, resolve_device
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,8 @@ def evaluate_with(model: Model, task: Task) -> Result:
     started = time.monotonic()
     settings, cloud = task.settings, task.cloud()
     device = resolve_device(settings.device)
-    voter = RecallingVoter(model, model.smoothing, seed=settings.object_seed(task.index), device=device)
-    inquiry = _Inquiry(model, cloud, settings, voter)
+    voter = Voter(model, model.smoothing, seed=settings.object_seed(task.index), device=device)
+    inquiry = _Inquiry(model, cloud, settings, voter, keep=task.certificates)
     inquiry.ask_all()
     base = _base_answer(model, cloud, device)
     per_point = settings.task == "segmentation"
@@ -90,16 +94,22 @@ def evaluate_with(model: Model, task: Task) -> Result:
             evaluations=voter.evaluations,
             seconds=round(time.monotonic() - started, 3),
         ),
-        certificates=inquiry.certificates if task.certificates else {},
+        certificates=inquiry.certificates,
     )
 
 
 class _Inquiry:
-    """All claims about one object, asked upwards; a claim whose smaller sister failed is not asked."""
+    """All claims about one object, asked upwards; a claim whose smaller sister failed is not asked.
 
-    def __init__(self, model: Model, cloud: Cloud, settings: Settings, voter: RecallingVoter) -> None:
-        self.model, self.cloud, self.settings, self.voter = model, cloud, settings, voter
+    Claims that are nested share a ledger. Other shapes of region were fixed beforehand, too, so each has a ledger of its
+    own with all of alpha. Every ledger of the object has the same seed: a place has the same votes in all of them, and
+    they are cast once.
+    """
+
+    def __init__(self, model: Model, cloud: Cloud, settings: Settings, voter: Voter, *, keep: bool) -> None:
+        self.model, self.cloud, self.settings, self.voter, self.keep = model, cloud, settings, voter, keep
         self.options = settings.options(voter.seed)
+        self.ledgers: dict[tuple[Transform, tuple[float, ...]], Ledger] = {}
         self.rows: dict[int, ClaimRow] = {}
         self.certificates: dict[str, str] = {}
         self.prediction: str | None = None
@@ -116,32 +126,66 @@ class _Inquiry:
             )
             # Points pass or fail one by one, so a claim about parts never answers another one.
             if self.settings.task == "classification" and any(True for _ in failed):
-                wrong = self.settings.accuracy_only and self.prediction != self.cloud.label
-                self.rows[number] = ClaimRow(status="skipped" if wrong else "implied", samples=0)
+                self.rows[number] = ClaimRow(status="skipped" if self._is_wrong else "implied", samples=0)
                 continue
             self.rows[number] = self._ask(claim)
 
+    @property
+    def _is_wrong(self) -> bool:
+        """Whether the class is wrong and nothing but accuracy is asked for; parts have no class of the whole cloud."""
+        settings = self.settings
+        return (
+            settings.accuracy_only
+            and settings.task == "classification"
+            and self.prediction != self.cloud.label
+        )
+
     def _ask(self, claim: ClaimSpec) -> ClaimRow:
-        radius = claim.radius
         events = certify_events(
-            self.model, self.cloud, claim.transform, radius, self.options, voter=self.voter
+            self.model,
+            self.cloud,
+            claim.transform,
+            claim.radius,
+            self.options,
+            resume=self._ledger(claim),
+            voter=self.voter,
         )
         for event in events:
             if isinstance(event, Predicted):
-                self.prediction = event.prediction.name
-                if self.settings.accuracy_only and self.prediction != self.cloud.label:
+                self.prediction = event.name
+                if self._is_wrong:
                     return ClaimRow(status="skipped", samples=event.samples)
             if isinstance(event, Done):
                 return self._row(claim, event.certificate)
         raise AssertionError("a run always ends with Done")
 
+    def _ledger(self, claim: ClaimSpec) -> Ledger:
+        """The ledger of a shape of region; a new one begins with the votes of the others that it would cast again."""
+        key = (claim.transform, proportions(claim.radii))
+        if key not in self.ledgers:
+            points = np.asarray(self.cloud.points.double().numpy())
+            by_cells = isinstance(rule_for(claim.transform, self.model.smoothing, points), Cover)
+            of_the_cloud = (SELECT,) if by_cells else (SELECT, WHOLE)
+            known: dict[str, Tally] = {}
+            for (transform, _), other in self.ledgers.items():
+                same = transform == claim.transform
+                known |= {p: t for p, t in other.tallies.items() if same or p in of_the_cloud}
+            task, classes = self.settings.task, len(self.model.classes)
+            shape = (len(self.cloud), classes) if task == "segmentation" else (classes,)
+            self.ledgers[key] = Ledger(self.voter.seed, task, shape, own_seed=False, tallies=known)
+        return self.ledgers[key]
+
     def _row(self, claim: ClaimSpec, certificate: Certificate) -> ClaimRow:
-        self.certificates[str(claim)] = certificate.to_json()
+        if self.keep:
+            self.certificates[str(claim)] = certificate.to_json()
         parts = None
-        if isinstance(certificate.evidence, PointEvidence):
+        if self.settings.task == "segmentation":
+            case = case_of(certificate)
+            points = case.proof.standing(case.ledger).points
+            assert points is not None
             truth = _truth(self.cloud)
-            parts = part_counts(certificate.evidence, truth, self.cloud.label)
-            self.right_points = int((np.asarray(certificate.evidence.predictions) == truth).sum())
+            parts = part_counts(points, truth, self.cloud.label)
+            self.right_points = int((np.asarray(points.predictions) == truth).sum())
         return ClaimRow(status=certificate.verdict, samples=certificate.samples, parts=parts)
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tpc_core.certificate.schema import PointEvidence
 from tpc_core.data import SHAPENET_PARTS
 from tpc_core.evaluation.records import PartCounts
+from tpc_core.proofs import PointStanding
 
 Labels = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def part_counts(evidence: PointEvidence, truth: Labels, category: str | None) -> PartCounts:
+def part_counts(points: PointStanding, truth: Labels, category: str | None) -> PartCounts:
     """How many points are certified, and how many of those are right; point by point and jointly."""
-    predicted = np.asarray(evidence.predictions)
+    predicted = np.asarray(points.predictions)
     right = predicted == truth
-    certified = np.asarray(evidence.certified)
-    joint = np.asarray(evidence.jointly_certified)
+    certified = np.asarray(points.certified)
+    joint = np.asarray(points.jointly)
     return PartCounts(
         certified=int(certified.sum()),
         certified_right=int((certified & right).sum()),

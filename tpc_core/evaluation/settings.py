@@ -44,8 +44,6 @@ class Settings(BaseModel):
     claims: list[str]
     alpha: float
     budget_samples: Annotated[int, Field(ge=1)] | None
-    samples: Annotated[int, Field(ge=1)] | None = None
-    """Votes of a single-probability certificate in one stage; None takes the schedule of `tpc certify`."""
     protocol: Literal["adaptive", "paper"] = "adaptive"
     accuracy_only: bool = False
     """Certify only what is predicted rightly: no certified ratio then, but less work."""
@@ -65,11 +63,13 @@ class Settings(BaseModel):
             budget=Budget(samples=self.budget_samples),
             seed=seed,
             device=self.device,
-            single_samples=self.samples,
         )
 
     def object_seed(self, index: int) -> int:
-        """A seed for each object, so that errors of different objects are independent."""
+        """A seed for each object, so that errors of different objects are independent.
+
+        It is one for all claims: whatever is asked about an object, its class is chosen by the same votes.
+        """
         name = f"{self.seed}|{self.data}|{self.split}|{index}"
         return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") >> 1
 
@@ -85,7 +85,6 @@ class Settings(BaseModel):
         flags += [f"--claim {shlex.quote(claim)}" for claim in self.claims]
         flags += [f"--points {self.points}", f"--alpha {self.alpha:g}"]
         flags += [f"--budget-samples {self.budget_samples}"] if self.budget_samples is not None else []
-        flags += [f"--samples {self.samples}"] if self.samples is not None else []
         flags += ["--protocol paper"] if self.protocol == "paper" else []
         flags += ["--accuracy-only"] if self.accuracy_only else []
         flags += [f"--seed {self.seed}"] if self.seed else []
@@ -107,7 +106,6 @@ class Request(BaseModel):
     claims: list[str]
     alpha: float = 0.001
     budget_samples: Annotated[int, Field(ge=1)] | None = 1_000_000
-    samples: Annotated[int, Field(ge=1)] | None = None
     protocol: Literal["adaptive", "paper"] = "adaptive"
     accuracy_only: bool = False
     seed: Annotated[int, Field(ge=0)] = 0
@@ -123,7 +121,6 @@ class Request(BaseModel):
             "limit",
             "alpha",
             "budget_samples",
-            "samples",
             "protocol",
             "accuracy_only",
             "seed",
