@@ -74,8 +74,10 @@ def choice(name: str, key: str, words: Words | Callable[[], Words], default: str
     return Piece(name, write, read)
 
 
-def number(name: str, key: str, low: float, high: float, default: float, *, whole: bool = False) -> Piece:
-    """A number within a range."""
+def number(
+    name: str, key: str, low: float, high: float, default: float | None, *, whole: bool = False
+) -> Piece:
+    """A number within a range; a default of None stands for no number."""
 
     def read(text: str) -> None:
         value = as_number(text)
@@ -84,8 +86,8 @@ def number(name: str, key: str, low: float, high: float, default: float, *, whol
         st.session_state[key] = int(value) if whole else value
 
     def write() -> str:
-        value = written(st.session_state.get(key, default))
-        return "" if value == written(default) else value
+        value = st.session_state.get(key, default)
+        return "" if value is None or value == default else written(value)
 
     return Piece(name, write, read)
 

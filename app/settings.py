@@ -17,10 +17,9 @@ DEFAULTS: dict[str, Any] = {
     "goal": "A radius",
     "confidence": "99.9 %",
     "protocol": "adaptive",
-    "statistics": "staged",
     "budget": "no limit",
     "complete": False,
-    "seed": 0,
+    "seed": None,
     "map_mode": "bound",
 }
 _ALSO_KEPT = ("model", "asked_model", "asked_transform", "run")

@@ -323,7 +323,8 @@ def volume_figure(
     axes = parameter_axes(transform)
     factor = np.array([a.factor for a in axes])
     known = [view for view in cells if not np.isnan(value_of(view, mode))]
-    centres = np.array([view.cell.centre * factor for view in known]).reshape(-1, 3)
+    # The tested point of a cell at the border may lie outside of the region: mark the middle of what lies inside.
+    centres = np.array([np.add(view.cell.low, view.cell.high) / 2 * factor for view in known]).reshape(-1, 3)
     widths = np.array([np.subtract(view.cell.high, view.cell.low) for view in known]).reshape(-1, 3)
     size = 40 * (widths / (2 * np.asarray(half_widths))).max(axis=1, initial=0.05)
     scale = scale_of(mode)

@@ -11,7 +11,7 @@ from app.figures.axes import parameter_axes
 from app.figures.theme import OKABE_ITO, SEQUENTIAL, STATES, Figure, Theme, axis, base_layout, colour_bar
 from app.jobs import Count
 from tpc_core import Transform
-from tpc_core.diagnosis.findings import probability
+from tpc_core.explain import probability
 from tpc_core.landscape import Landscape
 from tpc_core.transforms import Ball, Region
 

@@ -1,5 +1,6 @@
 """Certification runs that belong to the process: each in a thread that fills a job, which pages only read."""
 
+from app.jobs.accounts import Account, Accounts
 from app.jobs.board import FORGOTTEN_AFTER, JobBoard, TooManyJobs
 from app.jobs.job import Job
 from app.jobs.progress import Progress
@@ -9,6 +10,8 @@ from app.jobs.views import LIVE, CellStatus, CellView, Count, JobView, Request, 
 __all__ = [
     "FORGOTTEN_AFTER",
     "LIVE",
+    "Account",
+    "Accounts",
     "CellStatus",
     "CellView",
     "Count",

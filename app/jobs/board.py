@@ -6,7 +6,9 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+from app.jobs.accounts import Accounts
 from app.jobs.job import Job
 from app.jobs.saved import SavedRuns
 from app.jobs.views import Request
@@ -36,13 +38,19 @@ class JobBoard:
     ) -> None:
         self.turns = Turns(slots)
         self.saved = saved or SavedRuns(None)
+        self.accounts = Accounts()
         self.per_visitor, self.in_all, self.kept = per_visitor, in_all, kept
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
         self._numbers = itertools.count(1)
 
-    def submit(self, owner: str, request: Request, resume: Certificate | None = None) -> Job:
-        """Start a run, or raise TooManyJobs."""
+    def submit(
+        self, owner: str, request: Request, resume: Certificate | None = None, place: Path | None = None
+    ) -> Job:
+        """Start a run, or raise TooManyJobs; `place` is the file of a saved run that this one goes on with.
+
+        Votes that the visitor has of the same object are read, and none is cast again.
+        """
         with self._lock:
             live = [job for job in self._jobs.values() if job.live]
             if len(live) >= self.in_all:
@@ -50,8 +58,9 @@ class JobBoard:
             if sum(job.owner == owner for job in live) >= self.per_visitor:
                 raise TooManyJobs(f"you have {self.per_visitor} runs under way; cancel one or wait for it")
             self._forget(owner)
-            place = self.saved.place(owner, request)
-            job = Job(str(next(self._numbers)), owner, request, self.turns, resume, place)
+            account = self.accounts.of(owner, request)
+            place = place or self.saved.place(owner, request)
+            job = Job(str(next(self._numbers)), owner, request, self.turns, account, resume, place)
             self._jobs[job.id] = job
         job.start()
         return job
@@ -82,6 +91,7 @@ class JobBoard:
                 if not job.live:
                     with self._lock:
                         self._jobs.pop(job.id, None)
+                    self.accounts.forget(job.owner)
 
     def _forget(self, owner: str) -> None:
         """Keep the newest finished runs of a visitor only."""

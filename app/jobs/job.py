@@ -9,18 +9,19 @@ from contextlib import suppress
 from pathlib import Path
 
 from app.crowd import GiveWay
+from app.jobs.accounts import Account
 from app.jobs.progress import Progress
 from app.jobs.saved import forget, keep
 from app.jobs.views import LIVE, JobView, Request, Status
 from app.turns import Turns, be_patient
-from tpc_core import Certificate, certify_events
-from tpc_core.certificate.schema import SingleEvidence
-from tpc_core.certify import Event
-from tpc_core.certify.keeping import kept
-from tpc_core.certify.strategy import with_sigma
+from tpc_core import Certificate, Ledger, certify_events
+from tpc_core.case_view import named
+from tpc_core.certify import Event, prepare
 from tpc_core.errors import CannotWrite, TpcError
 from tpc_core.landscape import Landscape, can_be_surveyed, span, survey
-from tpc_core.votes import Voter, resolve_device
+from tpc_core.ledger import WHOLE
+from tpc_core.proofs import Proof, Standing
+from tpc_core.votes import Voter
 
 
 class Job:
@@ -32,7 +33,8 @@ class Job:
         owner: str,
         request: Request,
         turns: Turns,
-        resume: Certificate | None,
+        account: Account,
+        resume: Certificate | None = None,
         place: Path | None = None,
     ) -> None:
         self.id = number
@@ -42,6 +44,7 @@ class Job:
         """When its visitor was first missed."""
         self._give_way = GiveWay()
         self._turns = turns
+        self._account = account
         self._resume = resume
         self._place = place
         """Where the run is kept while it goes, if anywhere."""
@@ -54,6 +57,9 @@ class Job:
         self._progress = Progress()
         self._started: float | None = None
         self._worked = 0.0
+        self._proof: Proof | None = None
+        self._standing: Standing | None = None
+        self._votes: dict[str, int] = {}
         self._landscape: Landscape | None = None
         self._mapping = False
         self._revision = 0
@@ -104,6 +110,9 @@ class Job:
                 seconds=self._seconds(),
                 rate=self._rate(),
                 certificate=progress.certificate,
+                proof=self._proof,
+                standing=self._standing,
+                votes=self._votes,
                 landscape=self._landscape,
                 mapping=self._mapping,
                 revision=self._revision,
@@ -124,18 +133,15 @@ class Job:
     def _work(self) -> None:
         be_patient()
         try:
-            self._wait_for_turn()
-            request = self.request
-            events = certify_events(
-                request.model,
-                request.cloud,
-                request.transform,
-                request.radius,
-                request.options,
-                cancelled=lambda: not self._wait_for_turn(),
-                resume=self._resume,
-            )
-            self._follow(self._kept(events))
+            with self._account.writing(self._cancel.is_set) as mine:
+                if not mine:
+                    self._end("cancelled", "")
+                    return
+                self._wait_for_turn()
+                draw = self._certify()
+            if draw is not None:
+                with suppress(TpcError):  # the verdict stands, with or without its picture
+                    self._survey(*draw)
         except TpcError as error:
             self._end("failed", str(error))
         except Exception as error:
@@ -144,52 +150,70 @@ class Job:
         finally:
             self._turns.leave(self.id)
 
-    def _kept(self, events: Iterator[Event]) -> Iterator[Event]:
-        """The same events, while the certificate so far is written down; when the run has ended, that is cleared."""
-        request, place = self.request, self._place
-        if place is None:
-            yield from events
-            return
+    def _certify(self) -> tuple[Certificate, Voter, Ledger] | None:
+        """The run itself; what its map takes, where there is one to draw."""
+        question, model, cloud = self.request.question, self.request.model, self.request.cloud
+        asked = (model, cloud, question.transform, question.radius, question.options)
+        run = prepare(*asked, resume=self._account.latest(self._resume))
+        with self._lock:
+            self._proof = run.proof
+            self._progress.begin(run.proof, run.ledger)
+        events = certify_events(
+            *asked,
+            cancelled=lambda: not self._wait_for_turn(),
+            resume=run.ledger,
+            voter=run.voter,
+            keep=None if self._place is None else self._write,
+        )
+        certificate = self._follow(events, run.ledger)
+        self._account.certificate = certificate
+        if self._place is not None:
+            if self.gone_since is None:
+                forget(self._place)
+            else:
+                self._write(certificate)  # its visitor is away: they find it when they come back
+        mapping = not self._cancel.is_set() and self._map_wanted(run.proof, certificate)
+        with self._lock:
+            self._mapping = mapping
+        self._end("cancelled" if self._cancel.is_set() else "done", "")
+        return (certificate, run.voter, run.ledger) if mapping else None
 
-        def write(certificate: Certificate) -> None:
-            with suppress(CannotWrite):  # a full disk must not end a run
-                keep(place, request, certificate)
+    def _write(self, certificate: Certificate) -> None:
+        assert self._place is not None
+        with suppress(CannotWrite):  # a full disk must not end a run
+            keep(self._place, self.request, certificate)
 
-        question = (request.model, request.cloud, request.transform, request.radius, request.options)
-        yield from kept(events, write, *question, resume=self._resume)
-        forget(place)
-
-    def _follow(self, events: Iterator[Event]) -> None:
+    def _follow(self, events: Iterator[Event], ledger: Ledger) -> Certificate:
         for event in events:
             with self._lock:
                 self._progress.take(event)
                 self._revision += 1
-        certificate = self._progress.certificate
-        mapping = certificate is not None and not self._cancel.is_set() and self._map_wanted(certificate)
-        with self._lock:
-            self._mapping = mapping
-        self._end("cancelled" if self._cancel.is_set() else "done", "")
-        if mapping and certificate is not None:
-            with suppress(TpcError):  # the verdict stands, with or without its picture
-                self._survey(certificate)
+        certificate, proof = self._progress.certificate, self._proof
+        assert certificate is not None
+        assert proof is not None
+        if proof.kind not in ("cover", "grid") and ledger.chosen is not None:
+            standing = proof.standing(ledger)
+            with self._lock:
+                self._standing = standing
+                if proof.kind == "group":
+                    self._votes = named(ledger.tally(WHOLE).total, certificate.model.classes)
+        return certificate
 
-    def _map_wanted(self, certificate: Certificate) -> bool:
+    def _map_wanted(self, proof: Proof, certificate: Certificate) -> bool:
         """Whether there is a map to draw: a certificate of one probability, in few parameters."""
-        single = isinstance(certificate.evidence, SingleEvidence) and certificate.prediction is not None
+        single = proof.kind == "single" and certificate.prediction is not None
         return single and can_be_surveyed(self.request.transform)
 
-    def _survey(self, certificate: Certificate) -> None:
+    def _survey(self, certificate: Certificate, voter: Voter, ledger: Ledger) -> None:
         """After the verdict from one probability: an empirical map, somewhat wider than what was certified."""
         request = self.request
-        found = certificate.claim.radius
-        half = span(request.transform, [p.to_internal(found[p.name]) for p in request.transform.radii])
-        smoothing = with_sigma(request.model.smoothing, request.options.sigma)
-        voter = Voter(request.model, smoothing, seed=request.options.seed, device=resolve_device("auto"))
-        assert certificate.prediction is not None
-        classes, target = list(request.model.classes), certificate.prediction.index
+        transform, classes = request.transform, list(request.model.classes)
+        half = span(transform, [p.to_internal(certificate.radius[p.name]) for p in transform.radii])
+        target = ledger.target
+        assert target is not None
         try:
             for landscape in survey(
-                voter, request.cloud, request.transform, half, classes, target, self._wait_for_turn
+                voter, request.cloud, transform, half, classes, target, self._wait_for_turn
             ):
                 with self._lock:
                     self._landscape = landscape

@@ -7,8 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from app.jobs.views import CellStatus, CellView, Count
-from tpc_core import Certificate
-from tpc_core.certificate.schema import Prediction
+from tpc_core import Certificate, Ledger
 from tpc_core.certify import (
     CellDecided,
     CellRefined,
@@ -19,17 +18,20 @@ from tpc_core.certify import (
     Predicted,
     VotesCounted,
 )
-from tpc_core.covers import Cell
+from tpc_core.proofs import Proof
 
 RATE_WINDOW = 8.0
 """Seconds over which votes per second are averaged."""
 
+MOST_CELLS = 20_000
+"""Cells of an earlier run that are drawn from the start; a map of more would be a blur."""
+
 
 @dataclass
 class Progress:
-    """The state that a stream of events has led to; `take` is its only way forward."""
+    """The state that a stream of events has led to; after `begin`, `take` is its only way forward."""
 
-    prediction: Prediction | None = None
+    prediction: str | None = None
     cells: dict[str, CellView] = field(default_factory=dict)
     counts: list[Count] = field(default_factory=list)
     planned_cells: int = 0
@@ -37,28 +39,38 @@ class Progress:
     covered: float = 0.0
     samples: int = 0
     certificate: Certificate | None = None
-    _current: Cell | None = None
     _rates: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=512))
+
+    def begin(self, proof: Proof, ledger: Ledger) -> None:
+        """Learn what the votes of earlier runs show already."""
+        self.samples = ledger.samples
+        if proof.kind not in ("cover", "grid") or ledger.target is None:
+            return
+        known = [cell for cell in proof.standing(ledger).cells if cell.n and cell.cell is not None]
+        self.cells = {cell.path: CellView.of(cell, "waiting") for cell in known[:MOST_CELLS]}
 
     def take(self, event: Event) -> None:
         """Learn from one event."""
         if isinstance(event, Predicted):
-            self.prediction, self.samples = event.prediction, event.samples
+            self.prediction, self.samples = event.name, event.samples
         elif isinstance(event, Planned):
             self.planned_cells, self.planned_samples = event.cells, event.estimated_samples
-            self.cells.update({cell.path: CellView(cell, "waiting") for cell in event.waiting})
+            for cell in event.waiting:
+                self.cells.setdefault(cell.path, CellView(cell, "waiting"))
         elif isinstance(event, CellStarted):
-            self._current = event.cell
-            self.cells[event.cell.path] = CellView(event.cell, "testing")
+            before = self.cells.get(event.cell.path, CellView(event.cell, "testing"))
+            self.cells[event.cell.path] = replace(before, state="testing")
         elif isinstance(event, VotesCounted):
             self._count(event)
         elif isinstance(event, CellDecided):
             state: CellStatus = "passed" if event.passed else "failed"
-            self.cells[event.cell.path] = CellView(event.cell, state, event.n, event.n_a, event.lower_bound)
+            self.cells[event.cell.path] = CellView(event.cell, state, event.n, event.n_a, event.level)
             self.covered = event.covered
         elif isinstance(event, CellRefined):
-            self.cells[event.cell.path] = replace(self.cells[event.cell.path], state="refined")
-            self.cells.update({child.path: CellView(child, "refining") for child in event.children})
+            before = self.cells.get(event.cell.path, CellView(event.cell, "refined"))
+            self.cells[event.cell.path] = replace(before, state="refined")
+            for child in event.children:
+                self.cells.setdefault(child.path, CellView(child, "refining"))
         elif isinstance(event, Done):
             self.certificate = event.certificate
             self.samples = event.certificate.samples
@@ -66,15 +78,11 @@ class Progress:
     def _count(self, event: VotesCounted) -> None:
         self.samples = event.samples
         self._rates.append((time.monotonic(), event.samples))
-        cell = event.cell or self._current
-        if cell is None:
-            known = self.counts[-1].lower_bound if self.counts else None
-            bound = event.lower_bound if event.lower_bound is not None else known
-            self.counts.append(Count(event.n, event.n_a, bound))
-            return
-        before = self.cells.get(cell.path)
-        bound = event.lower_bound if event.lower_bound is not None or before is None else before.lower_bound
-        self.cells[cell.path] = CellView(cell, "testing", event.n, event.n_a, bound)
+        if event.cell is None:
+            best = self.counts[-1].lower_bound if self.counts else 0.0
+            self.counts.append(Count(event.n, event.n_a, max(best, event.lower_bound)))
+        else:
+            self.cells[event.cell.path] = CellView(event.cell, "testing", event.n, event.n_a, event.level)
 
     def rate(self) -> float | None:
         """Votes per second of late; None where too little was seen."""

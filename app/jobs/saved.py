@@ -1,7 +1,7 @@
 """Runs that survive the server: what a run has seen is kept in the folder TPC_RUNS, if the server was given one.
 
-Each file holds the question and the certificate so far. A visitor is offered their own when they come back; what they
-uploaded is never written down.
+Each file holds the certificate so far, and with it the whole question. A visitor is offered their own when they come
+back; what they uploaded is never written down.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ import os
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.jobs.views import Request
-from tpc_core import Certificate, Model, Options, parse_transform
+from tpc_core import Certificate, Model
 from tpc_core.atomic import write_atomically
-from tpc_core.certificate.schema import GridEvidence
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, TpcError
 
-FORMAT = "tpc-saved-run/1"
+FORMAT = "tpc-saved-run/2"
 LARGEST = 128 << 20
 KEPT_SECONDS = 14 * 24 * 3600.0
 
@@ -33,32 +32,17 @@ class SavedRun:
     path: Path
     title: str
     spec: str
-    radius: dict[str, float] | None
+    """How the command line calls the object."""
     certificate: Certificate
 
     def request(self, load: Callable[[str], Model]) -> Request:
         """The question again, so that the certificate can be continued; TpcError where that is not possible."""
         certificate = self.certificate
         model = load(certificate.model.name)
-        if model.digest != certificate.model.digest or certificate.prediction is None:
+        if model.digest != certificate.model.digest:
             raise InvalidFile(f"{self.title}: the checkpoint {model.name} is another one now")
-        own = model.smoothing.to_json()
-        sigma = certificate.model.smoothing.get("sigma")
-        other = None if certificate.model.smoothing == own else sigma
-        grid = certificate.evidence if isinstance(certificate.evidence, GridEvidence) else None
-        options = Options(
-            alpha=certificate.alpha,
-            protocol=certificate.protocol,
-            statistics=certificate.statistics.kind,
-            sigma=None if other is None else tuple(other if isinstance(other, list) else [other]),
-            largest=certificate.claim.largest,
-            seed=certificate.seed,
-            select_samples=certificate.prediction.samples,
-            resolution=None if grid is None else grid.resolution,
-        )
-        transform = parse_transform(certificate.claim.transform)
-        cloud = certificate.cloud.cloud()
-        return Request(self.title, self.spec, model, cloud, transform, self.radius, options)
+        question = replace(certificate.question, object=self.spec)
+        return Request(self.title, question, model, certificate.cloud.cloud())
 
 
 class SavedRuns:
@@ -75,7 +59,7 @@ class SavedRuns:
 
     def place(self, owner: str, request: Request) -> Path | None:
         """Where a new run is kept; None for an upload, which is its visitor's own business."""
-        if self.folder is None or not request.spec:
+        if self.folder is None or request.private:
             return None
         return self._of(owner) / f"{time.time_ns():020}.json"
 
@@ -100,12 +84,10 @@ class SavedRuns:
 
 def keep(path: Path, request: Request, certificate: Certificate) -> None:
     """Write a run down, whole or not at all."""
-    radius = request.radius if isinstance(request.radius, dict) else None
     content = {
         "format": FORMAT,
         "title": request.title,
-        "spec": request.spec,
-        "radius": radius,
+        "spec": request.question.object,
         "certificate": certificate.model_dump(mode="json"),
     }
     write_atomically(path, json.dumps(content).encode())
@@ -118,10 +100,7 @@ def read_saved(path: Path) -> SavedRun:
         if content["format"] != FORMAT:
             raise InvalidFile(f"{path.name} is not a saved run")
         certificate = Certificate.from_json(json.dumps(content["certificate"]))
-        radius = content["radius"]
-        if radius is not None:
-            radius = {str(name): float(value) for name, value in radius.items()}
-        return SavedRun(path, str(content["title"])[:200], str(content["spec"])[:200], radius, certificate)
+        return SavedRun(path, str(content["title"])[:200], str(content["spec"])[:200], certificate)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         if isinstance(error, TpcError):
             raise

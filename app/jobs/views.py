@@ -5,55 +5,94 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tpc_core import Certificate, Cloud, Model, Options, Transform
-from tpc_core.certificate.schema import Prediction
+from tpc_core import Certificate, Cloud, Model, Question, Smoothing, Transform
 from tpc_core.covers import Cell
 from tpc_core.landscape import Landscape
-from tpc_core.transforms import RadiusInput
+from tpc_core.proofs import CellStanding, Proof, Standing
+from tpc_core.statistics import lower_confidence_bound
+from tpc_core.transforms import GeneralRotation, ZYXRotation
 
 Status = Literal["queued", "running", "paused", "done", "cancelled", "failed"]
 CellStatus = Literal["waiting", "refining", "testing", "refined", "failed", "passed"]
 """A refining cell is a half of a refined one, and has no votes yet."""
+_MOST_READINGS = 60
 LIVE: tuple[Status, ...] = ("queued", "running", "paused")
 
 
 @dataclass(frozen=True)
 class Request:
-    """One question, as the page asked it."""
+    """One question, with the model and the cloud that it is about."""
 
     title: str
-    spec: str
-    """How the command line calls the object; empty for an upload."""
+    question: Question
     model: Model = field(repr=False)
     cloud: Cloud = field(repr=False)
-    transform: Transform
-    radius: RadiusInput | None
-    options: Options
+    private: bool = False
+    """Whether the object is an upload: its visitor's own business, and in no link and no file."""
+
+    @property
+    def transform(self) -> Transform:
+        return self.question.family
+
+    @property
+    def smoothing(self) -> Smoothing:
+        """What is random when the model votes: its own smoothing, or with the sigmas that were asked for."""
+        sigma = self.question.options.sigma
+        return self.model.smoothing if sigma is None else self.model.smoothing.with_sigmas(sigma)
 
 
 @dataclass(frozen=True)
 class CellView:
-    """What is known of one cell of the cover."""
+    """What is known of one cell of the cover; its votes are tested at `level`."""
 
     cell: Cell
     state: CellStatus
     n: int = 0
     n_a: int = 0
-    lower_bound: float | None = None
+    level: float = 0.05
+
+    @staticmethod
+    def of(standing: CellStanding, open_as: CellStatus) -> CellView:
+        """A cell as the ledger shows it; `open_as` is the word for one whose votes do not pass."""
+        assert standing.cell is not None
+        words: dict[str, CellStatus] = {"passed": "passed", "refined": "refined", "untested": "waiting"}
+        state = words.get(standing.state, open_as)
+        return CellView(standing.cell, state, standing.n, standing.n_a, standing.level)
+
+    @property
+    def lower_bound(self) -> float | None:
+        """What its votes prove p_A to exceed; a cell that passed did so at one of its readings."""
+        if not self.n:
+            return None
+        now = lower_confidence_bound(self.n_a, self.n, self.level)
+        return max(now, self.cell.needed) if self.state == "passed" else now
 
     @property
     def margin(self) -> float | None:
         """How far the bound is beyond what is needed."""
-        return None if self.lower_bound is None else self.lower_bound - self.cell.needed
+        bound = self.lower_bound
+        return None if bound is None else bound - self.cell.needed
 
 
 @dataclass(frozen=True)
 class Count:
-    """The votes of a single-probability run after one batch."""
+    """The votes of a single-probability run after one batch, and the best bound so far."""
 
     n: int
     n_a: int
-    lower_bound: float | None
+    lower_bound: float
+
+    @staticmethod
+    def readings(place: CellStanding) -> list[Count]:
+        """The votes of a place as they came in, at some of its readings."""
+        size = len(place.totals)
+        step = max(1, size // _MOST_READINGS)
+        counts: list[Count] = []
+        for index in sorted({*range(0, size, step), size - 1} if size else set()):
+            n, n_a = int(place.totals[index]), int(place.hits[index])
+            best = counts[-1].lower_bound if counts else 0.0
+            counts.append(Count(n, n_a, max(best, lower_confidence_bound(n_a, n, place.level) if n else 0.0)))
+        return counts
 
 
 @dataclass(frozen=True)
@@ -65,7 +104,7 @@ class JobView:
     status: Status
     message: str
     position: int
-    prediction: Prediction | None
+    prediction: str | None
     cells: tuple[CellView, ...]
     counts: tuple[Count, ...]
     planned_cells: int
@@ -75,6 +114,12 @@ class JobView:
     seconds: float
     rate: float
     certificate: Certificate | None
+    proof: Proof | None
+    """How the question is answered; None before the run has begun."""
+    standing: Standing | None
+    """What the votes show, at the end of a run without cells."""
+    votes: dict[str, int]
+    """Votes by class, at the end of a run about one top class."""
     landscape: Landscape | None
     mapping: bool
     revision: int
@@ -87,6 +132,17 @@ class JobView:
     def changing(self) -> bool:
         """Whether there will be more to see: the run goes on, or its map is being drawn."""
         return self.live or self.mapping
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether the proof goes cell by cell."""
+        return self.proof is not None and self.proof.kind in ("cover", "grid")
+
+    @property
+    def is_polar(self) -> bool:
+        """Whether cells are (polar, azimuth, angle): the paper's grid of rotations."""
+        rotates = isinstance(self.request.transform, GeneralRotation | ZYXRotation)
+        return rotates and self.proof is not None and self.proof.kind == "grid"
 
     @property
     def leaves(self) -> tuple[CellView, ...]:

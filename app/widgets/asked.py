@@ -1,4 +1,7 @@
-"""The question of the Certify page in its address: what `tpc certify` is told, in the same words."""
+"""The question of the Certify page in its address, in the words of `Question.to_query`.
+
+Each word belongs to a control of its own, so that one that makes no sense is left out, and the others count.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,13 @@ import streamlit as st
 from app import cache, links
 from app.links import Piece, as_number, written
 from app.widgets.objects import OBJECT
-from tpc_core import (
-    CoordinateSmoothing,
-    CylinderSmoothing,
-    ParameterSmoothing,
-    RotationDiffusion,
-    Smoothing,
-    Transform,
-    parse_transform,
-)
+from tpc_core import Smoothing, Transform, parse_transform
 
 BUDGETS = {"no limit": None, "1,000": 1_000, "10,000": 10_000, "100,000": 100_000, "1,000,000": 1_000_000}
 CONFIDENCES = {"95 %": 0.05, "99 %": 0.01, "99.9 %": 0.001, "99.99 %": 0.0001}
 MAP_MODES = ["bound", "margin", "samples", "state", "coverage"]
 FIRST_TRANSFORM = "z-taper"
+LARGEST_SEED = 2**31 - 1
 
 
 def asked_transform() -> Transform:
@@ -40,30 +36,9 @@ def first_radius(transform: Transform) -> tuple[float, ...]:
     return tuple(p.largest_radius / 10 for p in transform.radii)
 
 
-def own_sigmas(smoothing: Smoothing) -> dict[str, float]:
-    """The sigmas that a model was trained for, each with the words on its field; none for a group."""
-    if isinstance(smoothing, CoordinateSmoothing):
-        return {"sigma": smoothing.sigma}
-    if isinstance(smoothing, CylinderSmoothing):
-        own = smoothing.to_json()
-        return {
-            "sigma of noise": own["sigma"],
-            "sigma of twist (°)": own["twist"],
-            "sigma of rotation (°)": own["rotation"],
-        }
-    if isinstance(smoothing, RotationDiffusion):
-        return {"sigma (°)": float(smoothing.to_json()["sigma"])}
-    if isinstance(smoothing, ParameterSmoothing):
-        radii = smoothing.transform.radii
-        names = [f"sigma of {p.name}" + (" (°)" if p.unit == "deg" else "") for p in radii]
-        values = [float(f"{p.to_edge(s):.12g}") for p, s in zip(radii, smoothing.sigmas, strict=True)]
-        return dict(zip(names, values, strict=True))
-    return {}
-
-
 def sigma_keys(model: str, smoothing: Smoothing) -> dict[str, str]:
     """Where the session holds each sigma, by the words on its field."""
-    return {name: f"sigma_{model}_{name}" for name in own_sigmas(smoothing)}
+    return {name: f"sigma_{model}_{name}" for name in smoothing.sigmas}
 
 
 def _read_transform(name: str) -> None:
@@ -129,7 +104,7 @@ def _write_sigma() -> str:
     if not name:
         return ""
     smoothing = cache.model(name).smoothing
-    own = own_sigmas(smoothing)
+    own = smoothing.sigmas
     values = [st.session_state.get(key, own[label]) for label, key in sigma_keys(name, smoothing).items()]
     return "" if values == list(own.values()) else ",".join(written(value) for value in values)
 
@@ -137,15 +112,14 @@ def _write_sigma() -> str:
 LINKED = (
     OBJECT,
     Piece("transform", _write_transform, _read_transform),
-    links.choice("question", "goal", {"radius": "A radius", "largest": "The largest"}, "radius"),
+    links.choice("largest", "goal", {"no": "A radius", "yes": "The largest"}, "no"),
     Piece("radius", _write_radius, _read_radius),
     Piece("model", _write_model, _read_model),
     Piece("sigma", _write_sigma, _read_sigma),
-    links.choice("confidence", "confidence", {word.removesuffix(" %"): word for word in CONFIDENCES}, "99.9"),
+    links.choice("alpha", "confidence", {written(alpha): word for word, alpha in CONFIDENCES.items()}, "0.001"),
     links.choice("protocol", "protocol", ["adaptive", "paper"], "adaptive"),
-    links.choice("statistics", "statistics", ["staged", "anytime"], "staged"),
     links.choice("budget", "budget", {word.replace(",", ""): word for word in BUDGETS}, "no limit"),
     links.switch("complete", "complete", False),
-    links.number("seed", "seed", 0, 2**31 - 1, 0, whole=True),
+    links.number("seed", "seed", 0, LARGEST_SEED, None, whole=True),
     links.choice("map", "map_mode", MAP_MODES, "bound"),
 )

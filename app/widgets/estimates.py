@@ -19,7 +19,8 @@ from tpc_core.votes import BLOCK, Voter, resolve_device
 def expect(request: Request) -> bool:
     """Say what the run will take; False, with the reason, where it cannot be asked."""
     try:
-        work = estimate(request.model, request.cloud, request.transform, request.radius, request.options)
+        question = request.question
+        work = estimate(request.model, request.cloud, question.transform, question.radius, question.options)
     except TpcError as error:
         st.warning(literal(error))
         return False

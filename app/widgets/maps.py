@@ -11,46 +11,33 @@ from app.figures.cells import MODES, Mode, curve_figure, heatmap_figure, volume_
 from app.figures.cloud import certified_parts_figure
 from app.figures.points import bounds_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
-from app.jobs import JobView
+from app.jobs import Count, JobView
 from app.look import theme
 from app.widgets.objects import part_names
-from tpc_core.certificate.schema import GroupEvidence, PointEvidence, SingleEvidence
-from tpc_core.certify.strategy import choose_strategy, with_sigma
+from tpc_core.proofs import PointStanding, Standing
 
 HEIGHT = "clamp(320px, calc(100vh - 400px), 680px)"
 
 
 def run_map(view: JobView) -> None:
     """The live map of a cover, the bound of a single probability, the votes of a group, or the points."""
-    evidence = view.certificate.evidence if view.certificate is not None else None
-    if isinstance(evidence, PointEvidence):
-        _points(view, evidence)
-    elif isinstance(evidence, GroupEvidence):
-        _group(view, evidence)
-    elif view.cells or (view.live and _is_cover(view)):
+    standing = view.standing
+    if standing is not None and standing.points is not None:
+        _points(view, standing, standing.points)
+    elif view.votes:
+        _group(view)
+    elif view.has_cells:
         _cover(view)
-    elif view.counts or isinstance(evidence, SingleEvidence):
-        _single(view, evidence if isinstance(evidence, SingleEvidence) else None)
-
-
-def _is_cover(view: JobView) -> bool:
-    request = view.request
-    smoothing = with_sigma(request.model.smoothing, request.options.sigma)
-    return choose_strategy(request.transform, smoothing, request.cloud).kind == "cover"
-
-
-def radii_of(view: JobView) -> tuple[float, ...]:
-    """The internal radii of the region that the run looks at."""
-    request = view.request
-    given = (
-        request.radius if request.radius is not None else [p.largest_radius for p in request.transform.radii]
-    )
-    return request.transform.parse_radius(given)
+    elif view.counts or standing is not None:
+        _single(view)
 
 
 def _cover(view: JobView) -> None:
     transform = view.request.transform
-    half = transform.region(radii_of(view)).half_widths
+    half = transform.region(view.request.question.radii).half_widths
+    if view.is_polar:
+        _undrawn(view, "The paper's grid of rotations has coordinates of its own")
+        return
     if len(half) == 1:
         figure = curve_figure(view.leaves, transform, float(half[0]), theme())
         _plot(figure, view, "map")
@@ -71,8 +58,12 @@ def _cover(view: JobView) -> None:
     elif len(half) == 3:
         _slices(view, half, mode)
     else:
-        passed = sum(leaf.state == "passed" for leaf in view.leaves)
-        st.caption(f"{len(half)} parameters cannot be drawn; {passed} of {len(view.leaves)} cells passed.")
+        _undrawn(view, f"{len(half)} parameters cannot be drawn")
+
+
+def _undrawn(view: JobView, why: str) -> None:
+    passed = sum(leaf.state == "passed" for leaf in view.leaves)
+    st.caption(f"{why}; {passed} of {len(view.leaves)} cells passed.")
 
 
 def _slices(view: JobView, half: np.ndarray, mode: Mode) -> None:
@@ -102,10 +93,12 @@ def _slices(view: JobView, half: np.ndarray, mode: Mode) -> None:
         )
 
 
-def _single(view: JobView, evidence: SingleEvidence | None) -> None:
-    needed = evidence.needed if evidence is not None and not view.request.options.largest else None
+def _single(view: JobView) -> None:
+    assert view.proof is not None
+    needed = None if view.request.question.options.largest else view.proof.claim.threshold.q
+    counts = view.counts if view.standing is None else Count.readings(view.standing.cells[0])
     if view.landscape is None:
-        _plot(convergence_figure(view.counts, needed, theme()), view, "map")
+        _plot(convergence_figure(counts, needed, theme()), view, "map")
         return
     certificate = view.certificate
     assert certificate is not None
@@ -113,8 +106,8 @@ def _single(view: JobView, evidence: SingleEvidence | None) -> None:
     transform = view.request.transform
     certified = None
     if certificate.verdict == "certified":
-        certified = [p.to_internal(certificate.claim.radius[p.name]) for p in transform.radii]
-    name = certificate.prediction.name
+        certified = [p.to_internal(certificate.radius[p.name]) for p in transform.radii]
+    name = certificate.prediction
     left, right = st.columns([3, 2])
     with left:
         place = "a slice through the identity" if view.landscape.is_slice else "a picture, not a proof"
@@ -122,28 +115,30 @@ def _single(view: JobView, evidence: SingleEvidence | None) -> None:
         _plot(landscape_figure(view.landscape, transform, certified, name, theme()), view, "landscape")
     with right:
         st.caption("The bound as votes came in.")
-        _plot(convergence_figure(view.counts, needed, theme()), view, "map")
+        _plot(convergence_figure(counts, needed, theme()), view, "map")
 
 
-def _group(view: JobView, evidence: GroupEvidence) -> None:
-    if evidence.stages and view.prediction is not None:
-        st.caption(
-            f"The smoothed model is exactly invariant, so its top class is the top class under every rotation. "
-            f"p-value of the top class {evidence.p_value:.2g}, allowed {evidence.level:.2g}."
-        )
-        _plot(group_figure(evidence.stages[-1], view.prediction.name, theme()), view, "map", height=280)
+def _group(view: JobView) -> None:
+    name = view.prediction or ""
+    rival, votes = max(((n, v) for n, v in view.votes.items() if n != name), key=lambda item: item[1], default=("", 0))
+    against = f" against {votes:,} for {rival.replace('_', ' ')}" if rival else ", and none for another class"
+    st.caption(
+        f"The smoothed model is exactly invariant, so its top class is the top class under every rotation. "
+        f"{view.votes.get(name, 0):,} votes{against}."
+    )
+    _plot(group_figure(view.votes, name, theme()), view, "map", height=280)
 
 
-def _points(view: JobView, evidence: PointEvidence) -> None:
-    certified = np.asarray(evidence.certified, dtype=bool)
-    predictions = np.asarray(evidence.predictions)
+def _points(view: JobView, standing: Standing, points: PointStanding) -> None:
+    certified = np.asarray(points.certified, dtype=bool)
+    predictions = np.asarray(points.predictions)
     named = {number: name.replace("_", " ") for number, name in enumerate(view.request.model.classes)}
-    names = named | part_names(view.request.spec)
+    names = named | part_names("" if view.request.private else view.request.question.object)
     left, right = st.columns([3, 2])
     with left:
         st.caption(
             f"{int(certified.sum())} of {len(certified)} points keep their part, each with the confidence above; "
-            f"{sum(evidence.jointly_certified)} of them all at once."
+            f"{sum(points.jointly)} of them all at once."
         )
         cloud = certified_parts_figure(
             view.request.cloud.points.numpy(), predictions, certified, names, theme(), size=4.5
@@ -151,8 +146,8 @@ def _points(view: JobView, evidence: PointEvidence) -> None:
         _plot(cloud, view, "parts", zoom=True)
     with right:
         st.caption("The bound of every point.")
-        bounds = np.asarray(evidence.lower_bounds)
-        _plot(bounds_figure(bounds, predictions, certified, evidence.needed, names, theme()), view, "points")
+        bounds, needed = np.array([c.lower_bound for c in standing.cells]), standing.cells[0].needed
+        _plot(bounds_figure(bounds, predictions, certified, needed, names, theme()), view, "points")
 
 
 def _plot(

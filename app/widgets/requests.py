@@ -15,9 +15,9 @@ from app.widgets.asked import (
     BUDGETS,
     CONFIDENCES,
     FIRST_TRANSFORM,
+    LARGEST_SEED,
     asked_transform,
     first_radius,
-    own_sigmas,
     radius_keys,
     sigma_keys,
 )
@@ -28,6 +28,7 @@ from tpc_core import (
     Budget,
     Model,
     Options,
+    Question,
     Smoothing,
     Transform,
     all_transforms,
@@ -85,15 +86,16 @@ def ask() -> Request | None:
     if options is None:
         return None
     spec = current_spec()
-    request = Request(
-        title=f"{title_of(spec, shape)}, {transform.name}",
-        spec="" if is_upload(spec) else spec,
-        model=model,
-        cloud=shape.cloud(model.num_points or 64),
-        transform=transform,
-        radius=radius,
-        options=options,
-    )
+    private = is_upload(spec)
+    cloud = shape.cloud(model.num_points or 64)
+    try:
+        question = Question.of(
+            model.name, cloud.name if private else spec, len(cloud), transform, radius, options
+        )
+    except TpcError as error:
+        st.warning(literal(error))
+        return None
+    request = Request(f"{title_of(spec, shape)}, {transform.name}", question, model, cloud, private)
     return request if expect(request) else None
 
 
@@ -186,22 +188,30 @@ def _settings(model: Model, transform: Transform, largest: bool) -> Options | No
             disabled=largest,
             help="adaptive: cells are split and voted on as needed. paper: a uniform grid, 10,000 votes a cell.",
         )
-        statistics = st.segmented_control(
-            "Statistics", ["staged", "anytime"], key="statistics", required=True
+        budget = st.select_slider(
+            "Budget of votes",
+            list(BUDGETS),
+            key="budget",
+            help="All votes on this object count: those of your earlier runs are read again, not cast again.",
         )
-        budget = st.select_slider("Budget of votes", list(BUDGETS), key="budget")
         complete = st.toggle("Fill the whole map, even after a cell failed", key="complete")
         sigma = _sigma(model.smoothing, model.name)
-        seed = st.number_input("Seed", 0, 2**31 - 1, key="seed")
+        seed = st.number_input(
+            "Seed",
+            0,
+            LARGEST_SEED,
+            key="seed",
+            placeholder="nobody's choice",
+            help="Left empty, it is the hash of object, model and transform; a seed set by hand is said in the certificate.",
+        )
     try:
         return Options(
             alpha=CONFIDENCES[confidence],
             protocol="paper" if protocol == "paper" and not largest else "adaptive",
-            statistics="anytime" if statistics == "anytime" else "staged",
             sigma=sigma,
             largest=largest,
             budget=Budget(samples=BUDGETS[budget]),
-            seed=int(seed),
+            seed=None if seed is None else int(seed),
             complete=complete,
         )
     except TpcError as error:
@@ -211,7 +221,7 @@ def _settings(model: Model, transform: Transform, largest: bool) -> Options | No
 
 def _sigma(smoothing: Smoothing, model: str) -> tuple[float, ...] | None:
     """Another sigma than the model's own; None where it is left alone."""
-    own = own_sigmas(smoothing)
+    own = smoothing.sigmas
     if not own:
         st.caption(f"Smoothing: {smoothing.describe()}; it has no sigma.")
         return None

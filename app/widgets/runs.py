@@ -11,12 +11,10 @@ from app import cache
 from app.export import run_report
 from app.jobs import Job, JobView
 from app.literal import literal
-from app.snippets import command, python
 from app.visitors import board
 from app.widgets.estimates import duration
 from app.widgets.maps import run_map
 from tpc_core import Budget, Certificate
-from tpc_core.certify.strategy import with_sigma
 from tpc_core.errors import TpcError
 
 POLL = 0.4
@@ -121,12 +119,12 @@ def _facts(view: JobView) -> None:
     settled = sum(leaf.state in ("passed", "failed") for leaf in leaves)
     facts = [
         ("status", WORDS[view.status]),
-        ("class", view.prediction.name.replace("_", " ") if view.prediction else "…" if view.live else ""),
+        ("class", view.prediction.replace("_", " ") if view.prediction else "…" if view.live else ""),
         ("cells", f"{settled} of {max(len(leaves), settled)} settled" if leaves else ""),
         ("votes", f"{view.samples:,}"),
         ("votes/s", f"{view.rate:,.0f}" if view.rate else "…"),
         ("time", f"{view.seconds:.1f} s"),
-        ("smoothing", with_sigma(view.request.model.smoothing, view.request.options.sigma).describe()),
+        ("smoothing", view.request.smoothing.describe()),
         ("device", (view.certificate.device if view.certificate else cache.device_name()).upper()),
     ]
     shown = "".join(
@@ -139,7 +137,8 @@ def _facts(view: JobView) -> None:
 def _takeaways(job: Job, view: JobView) -> None:
     certificate = view.certificate
     assert certificate is not None
-    name = f"certificate-{view.request.cloud.name}-{view.request.transform.name}.json"
+    question = view.request.question
+    name = f"certificate-{view.request.cloud.name}-{question.transform}.json"
     save, report, why, again = st.columns([1.15, 1, 0.7, 1.15])
     save.download_button(
         "Certificate (JSON)",
@@ -172,7 +171,7 @@ def _takeaways(job: Job, view: JobView) -> None:
             help="Look at the cells that failed, and at what would settle it.",
         )
     if can_go_on(certificate):
-        more = _more(certificate) if view.request.options.budget.samples is not None else None
+        more = _more(certificate) if question.options.budget.samples is not None else None
         again.button(
             "Continue" if more is None else f"Continue, {more:,} votes more",
             key="continue",
@@ -185,26 +184,29 @@ def _takeaways(job: Job, view: JobView) -> None:
     if st.session_state.pop("to_debug", False):
         st.switch_page(st.session_state["pages"]["debug"])
     with st.expander("The same run elsewhere"):
-        st.code(command(view.request), language="bash", wrap_lines=True)
-        st.code(python(view.request), language="python", wrap_lines=True)
+        st.code(question.command(), language="bash", wrap_lines=True)
+        st.code(question.python(), language="python", wrap_lines=True)
 
 
 def can_go_on(certificate: Certificate) -> bool:
     """Whether a run only ran out of votes or was stopped; one that lost hope would lose it again."""
-    return certificate.verdict == "undecided" and any(
-        reason.code in ("budget", "cancelled") for reason in certificate.reasons
-    )
+    return certificate.verdict == "undecided" and certificate.stopped in ("budget", "cancelled", "cut-off")
 
 
 def _more(certificate: Certificate) -> int:
+    """Votes on top of those that were cast."""
     return 4 * max(certificate.samples, 1000)
 
 
 def _continue(job: Job, view: JobView, more: int | None) -> None:
     """Go on where the run stopped: its votes are kept, a larger budget is allowed."""
-    request = replace(view.request, options=replace(view.request.options, budget=Budget(samples=more)))
+    certificate, question = view.certificate, view.request.question
+    assert certificate is not None
+    limit = None if more is None else certificate.samples + more
+    options = replace(question.options, budget=Budget(samples=limit))
+    request = replace(view.request, question=replace(question, options=options))
     try:
-        st.session_state["run"] = board().submit(job.owner, request, view.certificate).id
+        st.session_state["run"] = board().submit(job.owner, request, certificate).id
     except TpcError as error:
         st.session_state["notice"] = str(error)
 

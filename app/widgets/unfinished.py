@@ -33,15 +33,20 @@ def offer_unfinished(visitor: str) -> None:
 
 
 def _continue(visitor: str, saved: SavedRun) -> None:
+    """Go on in the same file: what it holds is there until the run has written more, or has ended."""
     try:
-        job = board().submit(visitor, saved.request(cache.model), saved.certificate)
+        job = board().submit(visitor, saved.request(cache.model), saved.certificate, saved.path)
     except TpcError as error:
         st.session_state["notice"] = str(error)
     else:
         st.session_state["run"] = job.id
-    _forget(saved)
+        _offer_no_more(saved)
 
 
 def _forget(saved: SavedRun) -> None:
     forget(saved.path)
+    _offer_no_more(saved)
+
+
+def _offer_no_more(saved: SavedRun) -> None:
     st.session_state["unfinished"] = [other for other in st.session_state["unfinished"] if other != saved]
