@@ -16,19 +16,14 @@ from app.figures.cloud import CloudView, certified_parts_figure, cloud_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
 from app.figures.theme import LIGHT, Figure
 from app.jobs import CellView, Count
-from tpc_core import Certificate, Transform, parse_transform
-from tpc_core.certificate.schema import (
-    GridEvidence,
-    GroupEvidence,
-    PointEvidence,
-    SingleEvidence,
-    TreeEvidence,
-)
-from tpc_core.covers import Cell
+from tpc_core import Certificate
+from tpc_core.case_view import ATTACK, CaseView
+from tpc_core.certificate.sentence import confidence_words
+from tpc_core.covers.lattice import level as cell_level
+from tpc_core.explain import explain_certificate
 from tpc_core.landscape import Landscape
-from tpc_core.smoothing import smoothing_from_json
-from tpc_core.statistics import AnytimeMonitor, Monitor, StagedMonitor
-from tpc_core.transforms import CoordinateNoise, GeneralRotation, ZYXRotation
+from tpc_core.ledger import family_level, refutation_level
+from tpc_core.transforms import CoordinateNoise
 
 STEPS = 21
 """Places of the slider that takes the object from itself to the attack."""
@@ -36,20 +31,19 @@ STEPS = 21
 
 def run_report(certificate: Certificate, landscape: Landscape | None = None, title: str = "") -> str:
     """The report of a run as one HTML page; the landscape, where a run has drawn one, is shown too."""
-    transform = parse_transform(certificate.claim.transform)
-    cloud = certificate.cloud.cloud()
-    end, words = _end_of_path(certificate, transform, cloud.points)
+    view = CaseView.of(certificate)
+    end, words = _end_of_path(view)
     panels = [Panel("cloud", f"Drag to turn, slide to move: from the object itself to {words}.", end)]
-    evidence = _evidence_panel(certificate, transform, landscape)
+    evidence = _evidence_panel(view, landscape)
     if evidence is not None:
         panels.append(evidence)
-    stem = f"{certificate.cloud.name}-{certificate.claim.transform}"
+    stem = f"{certificate.cloud.name}-{certificate.question.transform}"
     return page(
-        title=title or f"{certificate.cloud.name}, {certificate.claim.transform}",
+        title=title or f"{certificate.cloud.name}, {certificate.question.transform}",
         verdict=certificate.verdict,
         sentence=certificate.sentence,
         panels=panels,
-        body=_body(certificate, stem),
+        body=_body(view, stem),
         certificate=certificate.to_json(),
         filename=f"certificate-{stem}.json",
     )
@@ -58,14 +52,15 @@ def run_report(certificate: Certificate, landscape: Landscape | None = None, tit
 # -- the object ------------------------------------------------------------------------------------------------
 
 
-def _end_of_path(certificate: Certificate, transform: Transform, points: Tensor) -> tuple[Figure, str]:
+def _end_of_path(view: CaseView) -> tuple[Figure, str]:
     """The cloud with a slider from the identity to the most telling parameter of this run, and what that is."""
-    z, words = _telling_parameter(certificate, transform, points)
+    z, words = _telling_parameter(view)
+    transform, points = view.transform, view.cloud.points
     exact = points.double()
     path = [transform.apply(exact, z * (k / (STEPS - 1))).float().numpy() for k in range(STEPS)]
     last = path[-1]
-    view = CloudView(original=points.numpy(), moved=last)
-    figure = cloud_figure(view, LIGHT, colouring="height", size=5.0 if len(points) <= 128 else 2.5)
+    shown = CloudView(original=points.numpy(), moved=last)
+    figure = cloud_figure(shown, LIGHT, colouring="height", size=5.0 if len(points) <= 128 else 2.5)
     moved = len(figure["data"]) - 1
     figure["layout"]["sliders"] = [
         {
@@ -91,22 +86,20 @@ def _short(values: np.ndarray) -> list[float]:
     return [round(float(value), 4) for value in values]
 
 
-def _telling_parameter(certificate: Certificate, transform: Transform, points: Tensor) -> tuple[Tensor, str]:
+def _telling_parameter(view: CaseView) -> tuple[Tensor, str]:
     """The proven attack, else the weakest cell of what is not certified, else the edge of the region."""
-    if certificate.attack is not None:
-        z = torch.tensor(certificate.attack.parameter, dtype=torch.float64)
-        return z, f"the attack that makes it a {certificate.attack.winner.replace('_', ' ')}"
-    evidence = certificate.evidence
-    if isinstance(evidence, TreeEvidence) and certificate.verdict != "certified":
-        leaves = [cell for cell in evidence.cells if cell.state in ("passed", "failed")]
-        if leaves:
-            weakest = min(leaves, key=lambda cell: cell.lower_bound - cell.needed)
-            centre = (np.array(weakest.low) + np.array(weakest.high)) / 2
-            return torch.from_numpy(centre), f"its weakest cell, {transform.describe(centre)}"
-    radii = [max(p.to_internal(certificate.claim.radius[p.name]), 1e-9) for p in transform.radii]
+    transform = view.transform
+    if view.attack is not None:
+        z = torch.tensor(view.attack.parameter, dtype=torch.float64)
+        return z, f"the attack that makes it a {str(view.rival).replace('_', ' ')}"
+    weakest = next((cell for cell in view.failing if cell.kind == "cell" and not view.is_polar), None)
+    if weakest is not None and view.certificate.verdict != "certified":
+        return torch.from_numpy(weakest.z), f"its weakest cell, {view.place(weakest)}"
+    claimed = view.certificate.radius if view.certificate.verdict == "certified" else None
+    radii = view.radii if claimed is None else [p.to_internal(claimed[p.name]) for p in transform.radii]
     if isinstance(transform, CoordinateNoise):
         direction = torch.randn(
-            3 * len(points), generator=torch.Generator().manual_seed(0), dtype=torch.float64
+            3 * len(view.cloud), generator=torch.Generator().manual_seed(0), dtype=torch.float64
         )
         return transform.on_sphere(direction, radii[0]), "one noise of the claimed size"
     edge = transform.region(radii).extremes()[-1]
@@ -116,121 +109,96 @@ def _telling_parameter(certificate: Certificate, transform: Transform, points: T
 # -- the evidence ----------------------------------------------------------------------------------------------
 
 
-def _evidence_panel(
-    certificate: Certificate, transform: Transform, landscape: Landscape | None
-) -> Panel | None:
-    evidence = certificate.evidence
-    if isinstance(evidence, TreeEvidence | GridEvidence):
-        return _map(certificate, transform, evidence)
-    if isinstance(evidence, PointEvidence):
-        names = dict(enumerate(certificate.model.classes))
-        figure = certified_parts_figure(
-            certificate.cloud.cloud().points.numpy(),
-            np.asarray(evidence.predictions),
-            np.asarray(evidence.certified, dtype=bool),
-            names,
-            LIGHT,
-        )
-        passed, jointly = sum(evidence.certified), sum(evidence.jointly_certified)
-        return Panel("map", f"{passed} points certified one by one, {jointly} jointly.", figure)
-    if certificate.prediction is None:
+def _evidence_panel(view: CaseView, landscape: Landscape | None) -> Panel | None:
+    """A map of cells, the points of a segmentation, the votes of a group, or one probability; None without votes."""
+    kind, certificate = view.proof.kind, view.certificate
+    if kind in ("cover", "grid"):
+        return _map(view)
+    if not view.leaves or not any(leaf.n for leaf in view.leaves):
         return None
-    if isinstance(evidence, GroupEvidence):
-        if not evidence.stages:
-            return None
-        figure = group_figure(evidence.stages[-1], certificate.prediction.name, LIGHT)
+    if kind == "points":
+        return _points(view)
+    name = certificate.prediction or ""
+    (place,) = view.leaves
+    if kind == "group":
+        figure = group_figure(view.votes_of(place), name, LIGHT)
         return Panel("map", "Votes over all rotations: a top class is a top class under every one.", figure)
     if landscape is not None:
         certified = None
         if certificate.verdict == "certified":
-            certified = [p.to_internal(certificate.claim.radius[p.name]) for p in transform.radii]
-        figure = landscape_figure(landscape, transform, certified, certificate.prediction.name, LIGHT)
+            certified = [p.to_internal(certificate.radius[p.name]) for p in view.transform.radii]
+        figure = landscape_figure(landscape, view.transform, certified, name, LIGHT)
         return Panel(
             "map", "The certified region over an empirical map of the votes (a picture, not a proof).", figure
         )
-    figure = convergence_figure(_counts(certificate, evidence), evidence.needed, LIGHT)
-    return Panel("map", "The lower bound of p_A at each stage, and what is needed.", figure)
+    figure = convergence_figure(Count.readings(place), place.needed, LIGHT)
+    return Panel("map", "The lower bound of p_A as votes came in, and what is needed.", figure)
 
 
-def _map(
-    certificate: Certificate, transform: Transform, evidence: TreeEvidence | GridEvidence
-) -> Panel | None:
-    if isinstance(evidence, GridEvidence) and isinstance(transform, GeneralRotation | ZYXRotation):
+def _points(view: CaseView) -> Panel | None:
+    points = view.proof.standing(view.ledger).points
+    assert points is not None
+    figure = certified_parts_figure(
+        view.cloud.points.numpy(),
+        np.asarray(points.predictions),
+        np.asarray(points.certified, dtype=bool),
+        dict(enumerate(view.certificate.model.classes)),
+        LIGHT,
+    )
+    words = f"{sum(points.certified)} points certified one by one, {sum(points.jointly)} jointly."
+    return Panel("map", words, figure)
+
+
+def _map(view: CaseView) -> Panel | None:
+    if view.is_polar or view.region is None:
         return None  # its cells are in polar coordinates of the rotation vector
-    leaves = [
-        CellView(
-            Cell(record.path, tuple(record.low), tuple(record.high), record.reach, rank=0, tested=True),
-            record.state,
-            record.readings[-1].n if record.readings else 0,
-            record.readings[-1].n_a if record.readings else 0,
-            record.lower_bound,
-        )
-        for record in evidence.cells
-        if record.state != "refined"
-    ]
-    if isinstance(evidence, TreeEvidence):
-        radii = [evidence.root_radius[p.name] for p in transform.radii]
-    else:
-        radii = [p.to_internal(certificate.claim.radius[p.name]) for p in transform.radii]
-    half = transform.region(radii).half_widths
+    leaves = [CellView.of(cell, "failed") for cell in view.leaves if cell.n]
+    half = view.region.half_widths
     if not leaves or len(half) > 3:
         return None
     passed = sum(leaf.state == "passed" for leaf in leaves)
     caption = f"{passed} of {len(leaves)} tested cells passed. Each speaks for its own attacks only; hover to read one."
     if len(half) == 1:
-        return Panel("map", caption, curve_figure(leaves, transform, float(half[0]), LIGHT))
+        return Panel("map", caption, curve_figure(leaves, view.transform, float(half[0]), LIGHT))
     if len(half) == 2:
-        return Panel("map", caption, heatmap_figure(leaves, transform, half, "bound", LIGHT))
-    return Panel("map", caption, volume_figure(leaves, transform, half, "bound", LIGHT))
-
-
-def _counts(certificate: Certificate, evidence: SingleEvidence) -> list[Count]:
-    statistics = certificate.statistics
-    sizes = tuple(statistics.sizes)
-    monitor: Monitor = (
-        StagedMonitor(sizes, tuple(statistics.shares))
-        if statistics.kind == "staged"
-        else AnytimeMonitor(sizes)
-    )
-    counts, best = [], 0.0
-    for reading in evidence.readings:
-        best = max(best, monitor.bound(reading.n_a, monitor.stage_of(reading.n), certificate.alpha))
-        counts.append(Count(reading.n, reading.n_a, best))
-    return counts
+        return Panel("map", caption, heatmap_figure(leaves, view.transform, half, "bound", LIGHT))
+    return Panel("map", caption, volume_figure(leaves, view.transform, half, "bound", LIGHT))
 
 
 # -- the facts -------------------------------------------------------------------------------------------------
 
 
-def _body(certificate: Certificate, stem: str) -> str:
-    prediction = certificate.prediction
-    radius = ", ".join(f"{name} {value:.6g}" for name, value in certificate.claim.radius.items())
-    smoothing = smoothing_from_json(certificate.model.smoothing).describe()
+def _body(view: CaseView, stem: str) -> str:
+    certificate = view.certificate
+    question, options = certificate.question, certificate.question.options
+    radius = ", ".join(f"{name} {value:.6g}" for name, value in certificate.radius.items())
+    seed = f"{view.ledger.seed} ({'of object and model' if view.ledger.own_seed else 'set by hand'})"
     facts = [
         ("object", f"{certificate.cloud.name}, {certificate.cloud.count} points"),
         ("true class", certificate.cloud.label or "unknown"),
-        ("class", "" if prediction is None else prediction.name),
-        ("attacks", f"{certificate.claim.transform} within {radius}"),
-        ("confidence", f"{100 * (1 - certificate.alpha):.6g} %"),
-        ("model", f"{certificate.model.name}; {smoothing}"),
+        ("class", certificate.prediction or ""),
+        ("attacks", f"{question.transform} within {radius}"),
+        ("confidence", confidence_words(certificate.alpha)),
+        ("model", f"{certificate.model.name}; {view.smoothing.describe()}"),
         ("votes", f"{certificate.samples:,}"),
-        ("protocol", f"{certificate.protocol}, {certificate.statistics.kind}"),
-        ("seed, device", f"{certificate.seed}, {certificate.device}"),
+        ("protocol", options.protocol),
+        ("seed, device", f"{seed}, {certificate.device}"),
         ("time", f"{certificate.seconds:.1f} s"),
         ("model digest", certificate.model.digest[:16]),
         ("cloud digest", certificate.cloud.digest[:16]),
         ("certificate", certificate.checksum[:16]),
     ]
     parts = ["<h2>The run</h2>", _table(["", ""], [fact for fact in facts if fact[1]])]
-    if certificate.reasons:
+    if certificate.verdict != "certified":
         parts.append("<h2>Why it is not certified</h2>")
-        parts += [f"<p>{escape(reason.message)}.</p>" for reason in certificate.reasons]
-    if certificate.attack is not None:
-        votes = sorted(certificate.attack.votes.items(), key=lambda item: -item[1])[:5]
-        parts += ["<h2>The attack</h2>", _table(["class", "votes"], [(n, f"{v:,}") for n, v in votes])]
-    if certificate.ledger:
-        entries = [(entry.what, f"{entry.level:.3g}") for entry in certificate.ledger]
-        parts += ["<h2>Where the error level goes</h2>", _table(["what", "level"], entries)]
+        parts += [
+            f"<p><b>{escape(finding.title)}.</b> {escape(finding.sentence)}</p>"
+            for finding in explain_certificate(view).findings
+        ]
+    if view.attack is not None:
+        votes = [(n, f"{v:,}") for n, v in list(view.votes_of(view.cell(ATTACK)).items())[:5]]
+        parts += ["<h2>The attack</h2>", _table(["class", "votes"], votes)]
+    parts += ["<h2>Where the error level goes</h2>", _table(["what", "level"], _levels(view))]
     name = f"certificate-{stem}.json"
     commands = f"tpc verify {json.dumps(name)}\ntpc verify {json.dumps(name)} --replay"
     parts += [
@@ -240,6 +208,23 @@ def _body(certificate: Certificate, stem: str) -> str:
         f"<pre>{escape(commands)}</pre>",
     ]
     return "\n".join(parts)
+
+
+def _levels(view: CaseView) -> list[tuple[str, str]]:
+    """Which part of alpha each kind of statement may spend."""
+    alpha, number = view.certificate.alpha, view.certificate.family
+    rows = [("alpha", f"{alpha:.3g}")]
+    if view.cover is not None:
+        level = family_level(alpha, number, len(view.transform.radii))
+        if level != alpha:
+            rows.append((f"all cells on one path, shape of region number {number}", f"{level:.3g}"))
+        depths = sorted({cell.depth for standing in view.leaves if (cell := standing.cell) is not None})
+        rows += [(f"a cell halved {depth} times", f"{cell_level(level, depth):.3g}") for depth in depths]
+    elif view.proof.kind == "grid":
+        rows.append((f"each of {len(view.leaves):,} cells", f"{view.leaves[0].level:.3g}" if view.leaves else ""))
+    for number in range(1, len(view.ledger.refutations) + 1):
+        rows.append((f"attack number {number} put to the test", f"{refutation_level(alpha, number):.3g}"))
+    return rows
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -202,7 +202,7 @@ def _settings(model: Model, transform: Transform, largest: bool) -> Options | No
             LARGEST_SEED,
             key="seed",
             placeholder="nobody's choice",
-            help="Left empty, it is the hash of object, model and transform; a seed set by hand is said in the certificate.",
+            help="Left empty, it is the hash of object, model and transform. A certificate says if it was set by hand.",
         )
     try:
         return Options(

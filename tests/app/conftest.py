@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -67,4 +68,4 @@ def sure() -> Rule:
 @pytest.fixture
 def twister() -> Rule:
     """The same, smoothed by random twists."""
-    return Rule(ParameterSmoothing(parse_transform("z-twist"), (1.0,)))
+    return Rule(ParameterSmoothing(parse_transform("z-twist"), (math.radians(60),)))

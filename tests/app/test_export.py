@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -15,6 +16,7 @@ import pytest
 from app.export import run_report
 from tests.app.conftest import Rule
 from tpc_core import (
+    Budget,
     Certificate,
     Cloud,
     CoordinateSmoothing,
@@ -26,7 +28,7 @@ from tpc_core import (
     verify,
 )
 
-TWIST = parse_transform("z-twist")
+TWISTING = ParameterSmoothing(parse_transform("z-twist"), (math.radians(60),))
 CASES: dict[str, tuple[Any, str, Any, Options]] = {
     "one dimension": (CoordinateSmoothing(0.1), "z-taper", 0.2, Options()),
     "two dimensions": (CoordinateSmoothing(0.1), "z-taper+z-rotation", "taper=0.1,rotation=2", Options()),
@@ -38,10 +40,19 @@ CASES: dict[str, tuple[Any, str, Any, Options]] = {
         2,
         Options(protocol="paper", resolution=1),
     ),
-    "one probability": (ParameterSmoothing(TWIST, (1.0,)), "z-twist", 20, Options()),
-    "the largest": (ParameterSmoothing(TWIST, (1.0,)), "z-twist", None, Options(largest=True)),
+    "one probability": (TWISTING, "z-twist", 20, Options()),
+    "the largest": (TWISTING, "z-twist", None, Options(largest=True)),
     "noise": (CoordinateSmoothing(0.1), "l2", 0.05, Options()),
     "a group": (GroupSmoothing("so3"), "general-rotation", 30, Options()),
+    "the largest cover": (CoordinateSmoothing(0.1), "z-taper", None, Options(largest=True)),
+    "out of votes": (CoordinateSmoothing(0.1), "z-taper", 0.5, Options(budget=Budget(samples=96))),
+    "hopeless": (CoordinateSmoothing(0.02), "l2", 0.5, Options()),
+    "linear maps": (ParameterSmoothing(parse_transform("linear"), (0.2,)), "linear", 0.1, Options()),
+}
+WITHOUT_VOTES: dict[str, tuple[Any, str, Any, Options]] = {
+    "no class yet": (CoordinateSmoothing(0.1), "z-taper", 0.5, Options(budget=Budget(samples=16))),
+    "nothing but its class": (CoordinateSmoothing(0.1), "z-taper", 0.5, Options(budget=Budget(samples=32))),
+    "too many cells": (CoordinateSmoothing(0.001), "general-rotation", 90, Options()),
 }
 
 
@@ -65,8 +76,32 @@ def test_every_kind_of_certificate_has_a_report(case: str, cloud: Cloud) -> None
     assert len(report) < 6_000_000
 
 
+@pytest.mark.parametrize("case", WITHOUT_VOTES)
+def test_a_run_that_came_to_nothing_has_a_report_without_a_map(case: str, cloud: Cloud) -> None:
+    smoothing, transform, radius, options = WITHOUT_VOTES[case]
+    certificate = certify(Rule(smoothing), cloud, transform, radius, options)
+    assert certificate.verdict == "undecided"
+    report = run_report(certificate)
+    assert "map" not in json.loads(stored(report, "figures"))
+    assert "Why it is not certified" in report
+
+
+@pytest.mark.parametrize("radius", [0.1, 0.5])
+def test_a_certificate_that_was_gone_on_with_has_a_report(radius: float, cloud: Cloud, sure: Rule) -> None:
+    before = certify(sure, cloud, "z-taper", 0.2)
+    report = run_report(certify(sure, cloud, "z-taper", radius, resume=before))
+    assert "map" in json.loads(stored(report, "figures"))
+
+
+def test_another_shape_of_region_says_what_it_cost(cloud: Cloud, sure: Rule) -> None:
+    before = certify(sure, cloud, "z-taper+z-rotation", "taper=0.1,rotation=2")
+    after = certify(sure, cloud, "z-taper+z-rotation", "taper=0.1,rotation=4", resume=before)
+    assert after.family == 2
+    assert "shape of region number 2" in run_report(after)
+
+
 def test_part_segmentation_has_one_too(cloud: Cloud) -> None:
-    model = replace(Rule(ParameterSmoothing(TWIST, (1.0,))), task="segmentation")
+    model = replace(Rule(TWISTING), task="segmentation")
     report = run_report(certify(model, cloud, "z-twist", 5))
     assert "points certified one by one" in report
 
@@ -79,10 +114,10 @@ def test_the_certificate_inside_is_the_certificate_itself(cloud: Cloud, sure: Ru
 
 
 def test_an_attack_is_shown_where_there_is_one(cloud: Cloud) -> None:
-    """Class b above a height: a large enough taper does not lift points, so the rule is turned by a shear."""
+    """Class b above a height: turning the cloud about a level axis lifts some point above it."""
     highest = float(cloud.points[:, 2].max())
     model = Rule(CoordinateSmoothing(0.02), height=highest + 0.1)
-    certificate = certify(model, cloud, "general-rotation", 180, Options(alpha=0.05))
+    certificate = certify(model, cloud, "x-rotation", 180, Options(alpha=0.05))
     assert certificate.verdict == "refuted"
     report = run_report(certificate)
     assert "the attack that makes it a b" in report

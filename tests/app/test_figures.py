@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ from app.jobs import CellView, Count
 from tpc_core import parse_transform
 from tpc_core.covers import Cell
 from tpc_core.landscape import Landscape
+from tpc_core.statistics import lower_confidence_bound
+
+LEVEL = 0.01
 
 
 def valid(figure: dict[str, Any]) -> go.Figure:
@@ -38,14 +42,15 @@ def valid(figure: dict[str, Any]) -> go.Figure:
 
 
 def cell(low: tuple[float, ...], high: tuple[float, ...], path: str = "0", reach: float = 1.0) -> Cell:
-    return Cell(path, low, high, reach=reach, rank=0, tested=True)
+    centre = tuple((a + b) / 2 for a, b in zip(low, high, strict=True))
+    return Cell(path, low, high, centre, reach)
 
 
 def quarters() -> list[CellView]:
     """Three cells of different sizes that tile [-1, 1]^2, and what is known of them."""
     return [
-        CellView(cell((-1, -1), (0, 1), "0"), "passed", 256, 256, 0.97),
-        CellView(cell((0, -1), (1, 0), "10"), "failed", 64, 20, 0.2),
+        CellView(cell((-1, -1), (0, 1), "0"), "passed", 256, 256, LEVEL),
+        CellView(cell((0, -1), (1, 0), "10"), "failed", 64, 20, LEVEL),
         CellView(cell((0, 0), (1, 1), "11"), "waiting"),
     ]
 
@@ -214,14 +219,20 @@ class TestCells:
         ][0]
         values = unpacked(heat["z"])
         assert np.isnan(values[1, 1])
-        assert values[0, 0] == pytest.approx(0.97)
+        assert values[0, 0] == pytest.approx(lower_confidence_bound(256, 256, LEVEL))
 
     def test_hovering_says_votes_bound_and_what_is_needed(self) -> None:
         text = cell_text(quarters()[0], parameter_axes(parse_transform("z-taper+z-rotation")))
         assert "256 / 256" in text
-        assert "0.9700" in text
+        assert f"{lower_confidence_bound(256, 256, LEVEL):.4f}" in text
         assert f"needed {quarters()[0].cell.needed:.4f}" in text
         assert "°" in text
+
+    def test_a_cell_that_passed_is_never_drawn_as_short_of_what_it_needed(self) -> None:
+        """It may have passed at an earlier reading, and the votes since may have been worse."""
+        narrow = CellView(cell((-1, -1), (0, 1), "0", reach=1.0), "passed", 64, 50, LEVEL)
+        assert narrow.margin == 0
+        assert replace(narrow, state="failed").margin < 0
 
     def test_the_threshold_is_a_line_around_all_that_falls_short(self) -> None:
         transform = parse_transform("z-taper+z-rotation")
@@ -229,15 +240,15 @@ class TestCells:
         alone = heatmap_figure(quarters(), transform, np.ones(2), "margin", LIGHT)["data"][2]
         assert len(unpacked(alone["x"])) == 4 * 3
         assert np.nanmin(unpacked(alone["x"])) == 0
-        also = CellView(waiting.cell, "failed", 64, 10, 0.1)
+        also = CellView(waiting.cell, "failed", 64, 10, LEVEL)
         both = heatmap_figure([passed, failed, also], transform, np.ones(2), "margin", LIGHT)["data"][2]
         assert len(unpacked(both["x"])) == 6 * 3  # the edge between the two is not part of it
 
     def test_a_curve_has_one_bar_for_each_cell_and_the_threshold_above_it(self) -> None:
         transform = parse_transform("z-twist")
         cells = [
-            CellView(cell((0.0,), (0.5,), "1"), "passed", 64, 64, 0.9),
-            CellView(cell((-0.5,), (0.0,), "0"), "testing", 64, 50, None),
+            CellView(cell((0.0,), (0.5,), "1"), "passed", 64, 64, LEVEL),
+            CellView(cell((-0.5,), (0.0,), "0"), "testing", 64, 50, LEVEL),
         ]
         figure = curve_figure(cells, transform, 0.5, LIGHT)
         valid(figure)
@@ -256,7 +267,7 @@ class TestCells:
     @pytest.mark.parametrize("name", ["z-twist+z-taper+z-rotation", "general-rotation", "zyx-rotation"])
     @pytest.mark.parametrize("mode", MODES)
     def test_three_parameters_have_a_volume(self, name, mode) -> None:
-        cells = [CellView(cell((-1, -1, -1), (1, 1, 0), "0"), "passed", 64, 64, 0.9)]
+        cells = [CellView(cell((-1, -1, -1), (1, 1, 0), "0"), "passed", 64, 64, LEVEL)]
         valid(volume_figure(cells, parse_transform(name), np.ones(3), mode, DARK))
         valid(heatmap_figure(cells, parse_transform(name), np.ones(3), mode, DARK, sides=(0, 2), at=0.1))
 
@@ -273,10 +284,10 @@ class TestCells:
 
 class TestSingle:
     def test_the_bound_is_drawn_beside_what_is_needed(self) -> None:
-        counts = [Count(128, 128, None), Count(256, 250, 0.93)]
+        counts = [Count(128, 120, 0.85), Count(256, 250, 0.93)]
         figure = convergence_figure(counts, 0.9, LIGHT)
         valid(figure)
-        assert figure["data"][1]["y"] == [None, 0.93]
+        assert figure["data"][1]["y"] == [0.85, 0.93]
         assert figure["layout"]["shapes"][0]["y0"] == 0.9
         valid(convergence_figure([], None, LIGHT))
 
