@@ -17,7 +17,7 @@ from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.redteam.questions import Plan
 from tpc_core.redteam.trial import Trial
 
-FORMAT = "tpc-redteam/1"
+FORMAT = "tpc-redteam/2"
 NAME = "redteam.jsonl"
 LARGEST = 1 << 30
 

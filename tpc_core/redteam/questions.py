@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel, ConfigDict, Field
 from torch import nn
 
-from tpc_core.certify.strategy import choose_strategy
 from tpc_core.data import gallery, load_object, open_dataset
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.models.choose import fitting_models
 from tpc_core.models.store import Model
+from tpc_core.proofs import Claim, proof_of
 from tpc_core.transforms import Transform, all_transforms, parse_transform
 from tpc_core.version import VERSION
 
@@ -86,11 +86,12 @@ def plan_questions(
 def pairs_for(transform: Transform, points: int) -> list[Pair]:
     """For each kind of theorem and each kind of smoothing, the best suited classifier of this size that uses it."""
     anything = load_object("gallery:chair-1", points=points)
+    tiny = tuple(p.to_internal(p.largest_radius / 100) for p in transform.radii)
     found: dict[tuple[str, str], Pair] = {}
     for card, objection in fitting_models(transform):
         if objection is None and card.task == "classification" and card.num_points == points:
             described = Model(card, nn.Identity())  # the card is enough to know its smoothing and its digest
-            kind = choose_strategy(transform, described.smoothing, anything).kind
+            kind = proof_of(Claim(anything, transform, described.smoothing, tiny, alpha=0.001)).kind
             pair = Pair(transform=transform.name, model=card.name, digest=described.digest, kind=kind)
             found.setdefault((kind, str(card.smoothing["kind"])), pair)
     return list(found.values())

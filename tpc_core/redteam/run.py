@@ -40,7 +40,7 @@ def run(
             if model.digest != pair.digest:
                 raise InvalidFile(f"the checkpoint {pair.model} was replaced after this red team began")
             cloud: Cloud = clouds(spec)
-            trial, certificate = put_to_the_test(plan, number, spec, pair.kind, model, cloud, pair.transform)
+            trial, certificate = put_to_the_test(plan, number, spec, model, cloud, pair.transform)
             if trial.broken is not None:
                 (folder / "broken").mkdir(exist_ok=True)
                 certificate.save(folder / "broken" / f"{number:05}.json")

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
-from torch import Tensor
 
-from tpc_core.attacks.methods import METHODS
+from tpc_core.attacks import METHODS, Attack, proven_attack
 from tpc_core.attacks.space import attack_space
 from tpc_core.attacks.victim import SmoothedVictim
-from tpc_core.certificate.schema import AttackRecord, Certificate, Verdict
-from tpc_core.certificate.verify import verify
-from tpc_core.certify import Budget, Options, certify
-from tpc_core.certify.control import Control
-from tpc_core.certify.refute import confirm_attack
-from tpc_core.certify.run import Run, default_batch_size
+from tpc_core.certificate.schema import Certificate, Verdict
+from tpc_core.certify import Budget, Options, certify, prepare
 from tpc_core.cloud import Cloud
+from tpc_core.ledger import SELECT, Ledger
 from tpc_core.models.store import Model
 from tpc_core.redteam.questions import Plan
-from tpc_core.smoothing import smoothing_from_json
-from tpc_core.statistics import StagedMonitor
 from tpc_core.transforms import Composition, Transform, parse_transform
-from tpc_core.votes import Voter, resolve_device
+from tpc_core.verify import case_of
 
 SEARCH_VOTES = 16
 """Votes that an attack looks at for each parameter it tries; they only choose what is then tested properly."""
@@ -51,13 +44,13 @@ class Trial(BaseModel):
     attack_votes: int = 0
     closest: float | None = None
     """The smallest lead in votes, between -1 and 1, that any attack left to the certified class."""
-    broken: AttackRecord | None = None
+    broken: Attack | None = None
     checksum: str
     seconds: float
 
 
 def put_to_the_test(
-    plan: Plan, number: int, spec: str, kind: str, model: Model, cloud: Cloud, transform: str
+    plan: Plan, number: int, spec: str, model: Model, cloud: Cloud, transform: str
 ) -> tuple[Trial, Certificate]:
     """Certify and attack one object; certificate and attack draw from independent streams."""
     started = time.monotonic()
@@ -67,7 +60,7 @@ def put_to_the_test(
     made = certify(model, cloud, family, _end_of_search(family), options)
     # What is attacked is what a stranger would get: the certificate read back from its file, and verified.
     certificate = Certificate.from_json(made.to_json())
-    verify(certificate)
+    kind = case_of(certificate).proof.kind
     level = plan.false_alarm / len(plan.questions)
     broken, closest, spent = None, None, 0
     if certificate.verdict == "certified":
@@ -81,8 +74,8 @@ def put_to_the_test(
         model=model.name,
         kind=kind,
         verdict=certificate.verdict,
-        radius=certificate.claim.radius,
-        prediction=certificate.prediction.name if certificate.prediction else None,
+        radius=certificate.radius,
+        prediction=certificate.prediction,
         votes=certificate.samples,
         attack_votes=spent,
         closest=closest,
@@ -95,45 +88,33 @@ def put_to_the_test(
 
 def break_certificate(
     model: Model, certificate: Certificate, *, tries: int, level: float, seed: int
-) -> tuple[AttackRecord | None, float | None, int]:
+) -> tuple[Attack | None, float | None, int]:
     """Search the claimed region by every method; an attack counts once fresh votes prove it.
 
     Returns the proven attack or None, the smallest lead seen, and the votes spent. All tests of one call
     together call a certificate broken that is not with probability at most `level`.
     """
-    prediction = certificate.prediction
-    assert prediction is not None
-    cloud, family = certificate.cloud.cloud(), parse_transform(certificate.claim.transform)
-    smoothing = smoothing_from_json(certificate.model.smoothing)
-    radii = tuple(p.to_internal(certificate.claim.radius[p.name]) for p in family.radii)
-    run = Run(
-        voter=Voter(model, smoothing, seed=seed, device=resolve_device("auto")),
-        cloud=cloud,
-        classes=tuple(model.classes),
-        transform=family,
-        radii=radii,
-        largest=False,
-        alpha=level,
-        monitor=StagedMonitor((1,), (1.0,)),
-        control=Control(Budget()),
-        batch_size=default_batch_size(len(cloud)),
-    )
+    votes = certificate.votes()
+    # A ledger of its own under another seed; of the certificate it takes only which class is claimed.
+    ledger = Ledger(seed, votes.task, votes.shape, own_seed=False, tallies={SELECT: votes.tally(SELECT)})
+    options = Options(alpha=level, seed=seed, sigma=certificate.question.options.sigma)
+    cloud, family = certificate.cloud.cloud(), certificate.question.family
+    run = prepare(model, cloud, family, certificate.radius, options, resume=ledger)
     logits = model.classifier(run.voter.device)
-    smooth: Callable[[Tensor], Tensor] = model.module
     victim = SmoothedVictim(
-        logits, smooth, cloud, family, prediction.index, smoothing, seed, votes=SEARCH_VOTES
+        logits, model.module, cloud, family, run.target, run.voter.smoothing, seed, votes=SEARCH_VOTES
     )
-    space = attack_space(family, radii, len(cloud))
+    space = attack_space(family, run.claim.radii, len(cloud))
     rng = np.random.default_rng(seed)
     closest: float | None = None
     for method in METHODS.values():
         for candidate in method(victim, space, tries, rng, lambda: False)[:CONFIRMED]:
             closest = candidate.margin if closest is None else min(closest, candidate.margin)
             if candidate.margin < 0:
-                record = confirm_attack(run, prediction, candidate.z, candidate.method)
-                if record is not None:
-                    return record, closest, run.control.samples + victim.evaluations
-    return None, closest, run.control.samples + victim.evaluations
+                found = proven_attack(run, candidate)
+                if found is not None:
+                    return found, closest, run.voter.evaluations + victim.evaluations
+    return None, closest, run.voter.evaluations + victim.evaluations
 
 
 def _end_of_search(family: Transform) -> list[float] | None:
