@@ -8,11 +8,12 @@ import streamlit as st
 
 from app.debug.choice import choose
 from app.debug.opened import Opened
-from tpc_core.diagnosis import CellFacts, stages_ahead
-from tpc_core.diagnosis.findings import probability
+from tpc_core.explain import probability
+from tpc_core.forecast import pass_chances
+from tpc_core.proofs import CellStanding
 
 
-def around_panel(case: Opened, facts: CellFacts | None) -> None:
+def around_panel(case: Opened, facts: CellStanding | None) -> None:
     """History on the left, neighbours on the right."""
     if facts is None:
         st.caption("No cell is chosen.")
@@ -20,25 +21,25 @@ def around_panel(case: Opened, facts: CellFacts | None) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("### How the search came here")
-        _table(case, case.subject.history(facts), "debug_history", facts)
+        _table(case, case.view.history(facts), "debug_history", facts)
         _readings(case, facts)
     with right:
         st.markdown("### The cells that touch it")
-        neighbours = case.subject.neighbours(facts)
+        neighbours = case.view.neighbours(facts)
         if neighbours:
             _table(case, neighbours, "debug_neighbours", facts)
         else:
             st.caption("None: this certificate rests on one estimate, or on one cell.")
 
 
-def _table(case: Opened, cells: Sequence[CellFacts], key: str, here: CellFacts) -> None:
+def _table(case: Opened, cells: Sequence[CellStanding], key: str, here: CellStanding) -> None:
     rows = [
         {
-            "Cell": ("→ " if f.path == here.path else "") + case.subject.place(f),
-            "State": _state(f),
+            "Cell": ("→ " if f.path == here.path else "") + case.view.place(f),
+            "State": _STATES.get(f.state, f.state),
             "Votes": f"{f.n_a:,} / {f.n:,}" if f.n else "none",
-            "p_A at least": probability(f.lower_bound) if f.n else "",
-            "Needed": probability(f.needed),
+            "p_A at least": probability(f.lower_bound, f.needed) if f.n else "",
+            "Needed": probability(f.needed, f.lower_bound),
         }
         for f in cells
     ]
@@ -57,19 +58,17 @@ def _table(case: Opened, cells: Sequence[CellFacts], key: str, here: CellFacts) 
         st.rerun()
 
 
-def _state(facts: CellFacts) -> str:
-    """The words of the map."""
-    if facts.state != "waiting":
-        return facts.state
-    return "open" if facts.n else "no votes"
+_STATES = {"untested": "no votes"}
+"""The words of the map."""
 
 
-def _readings(case: Opened, facts: CellFacts) -> None:
-    """The stages of this cell: those that were read, and those whose level is still reserved."""
-    read = ", ".join(f"{n_a:,} of {n:,}" for n, n_a in facts.readings)
-    if read:
-        st.caption(f"Its bound was read at {read} votes.")
-    ahead = stages_ahead(case.subject, facts)
+def _readings(case: Opened, facts: CellStanding) -> None:
+    """What more votes in this cell promise: the bound may be read at any size."""
+    if facts.n:
+        st.caption(f"{facts.n_a:,} of {facts.n:,} votes so far; they may be read after every block of 32.")
+    ahead = pass_chances(case.view, facts)
     if ahead:
-        words = ", ".join(f"{stage.size:,} ({stage.chance:.0%} likely to pass)" for stage in ahead[:4])
-        st.caption(f"Reserved and not read yet: {words}.")
+        words = ", ".join(
+            f"{chance.size:,} votes ({chance.chance:.0%} likely to pass)" for chance in ahead[:4]
+        )
+        st.caption(f"With {words}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import streamlit as st
 
@@ -14,23 +16,39 @@ from app.figures.debug_gap import path_figure
 from app.literal import literal
 from app.look import theme
 from tpc_core import Model
-from tpc_core.certificate.schema import AttackRecord
-from tpc_core.diagnosis import CellFacts, Quarry
+from tpc_core.explain import AttackSearch
+from tpc_core.ledger import Refutation
+from tpc_core.proofs import CellStanding
+from tpc_core.proofs.judgement import is_proven
 
 _HEIGHT = 320
 
 
-def found_attack(visitor: str, case: Opened) -> tuple[AttackRecord, float] | None:
-    """The smallest attack that is known of this case, with its size in parts of the region."""
-    hunted = view_of(visitor, f"{case.key}|hunt")
-    quarry = hunted.result if hunted is not None and isinstance(hunted.result, Quarry) else None
-    record = (
-        quarry.attack if quarry is not None and quarry.attack is not None else case.case.certificate.attack
-    )
-    return None if record is None else (record, case.subject.size(np.array(record.parameter)))
+@dataclass(frozen=True)
+class Known:
+    """A proven attack, its size in parts of the region, and the class that it leads to."""
+
+    attack: Refutation
+    size: float
+    rival: str
 
 
-def attack_panel(visitor: str, case: Opened, model: Model | None, facts: CellFacts | None) -> None:
+def found_attack(visitor: str, case: Opened) -> Known | None:
+    """The smallest attack that is known of this case: from its ledger, or from the search that is under way."""
+    view, classes = case.view, case.case.certificate.model.classes
+    proven = [
+        attack
+        for number, attack in enumerate(view.ledger.refutations, start=1)
+        if is_proven(attack, view.ledger, case.case.certificate.alpha, number)
+    ]
+    search = view_of(visitor, f"{case.key}|hunt")
+    if search is not None and isinstance(search.result, AttackSearch) and search.result.attack is not None:
+        proven.append(search.result.attack)
+    known = [Known(each, view.size(np.array(each.parameter)), classes[each.rival]) for each in proven]
+    return min(known, key=lambda each: each.size, default=None)
+
+
+def attack_panel(visitor: str, case: Opened, model: Model | None, facts: CellStanding | None) -> None:
     """Search, then show."""
     if model is None:
         st.caption("An attack needs the model that voted, and it is not here.")
@@ -48,49 +66,45 @@ def attack_panel(visitor: str, case: Opened, model: Model | None, facts: CellFac
         start_hunt(visitor, case, model, facts if known is None else None)
         st.rerun()
     if known is not None:
-        _show(visitor, case, model, known[0], known[1])
+        _show(visitor, case, model, known)
 
 
-def _sentence(case: Opened, known: tuple[AttackRecord, float] | None, quarry: object) -> str:
-    prediction = case.subject.prediction
-    name = prediction.name if prediction is not None else "its class"
+def _sentence(case: Opened, known: Known | None, search: object) -> str:
+    name = case.view.class_name or "its class"
     if known is not None:
-        record, size = known
-        place = case.subject.describe(np.array(record.parameter))
+        votes = known.attack.votes
+        place = case.view.describe(np.array(known.attack.parameter))
         return (
-            f"At **{place}** the smoothed model says **{literal(record.winner)}**, not {literal(name)}: "
-            f"{record.votes.get(record.winner, 0):,} of {record.samples:,} fresh votes, p-value {record.p_value:.1g}. "
-            f"It has {size:.0%} of the size of the region."
+            f"At **{place}** the smoothed model says **{literal(known.rival)}**, not {literal(name)}: "
+            f"{int(votes.total[known.attack.rival]):,} of {votes.n:,} fresh votes. "
+            f"It has {known.size:.0%} of the size of the region."
         )
-    if isinstance(quarry, Quarry) and quarry.done:
+    if isinstance(search, AttackSearch) and search.done:
         closest = (
             ""
-            if quarry.closest is None
-            else f" The class never led by less than {quarry.closest:.0%} of the votes."
+            if search.closest is None
+            else f" The class never led by less than {search.closest:.0%} of the votes."
         )
-        looked = f"No attack was found inside the region in {quarry.evaluations:,} evaluations."
+        looked = f"No attack was found inside the region in {search.evaluations:,} evaluations."
         return f"{looked}{closest} That proves nothing."
     return "Random, grid and gradient search look inside the region; what they find is put to the test on fresh votes."
 
 
-def _show(visitor: str, case: Opened, model: Model, record: AttackRecord, size: float) -> None:
-    subject = case.subject
-    prediction = subject.prediction
-    assert prediction is not None
-    above = case.subject.is_cover and not tested(case)  # the way is drawn in place of the map
+def _show(visitor: str, case: Opened, model: Model, known: Known) -> None:
+    name = case.view.class_name or "its class"
+    above = case.view.is_cover and not tested(case)  # the way is drawn in place of the map
     left, right = (st.container(), None) if above else st.columns([6, 5], gap="medium")
-    moved = subject.at(np.array(record.parameter)).numpy()
+    parameter = known.attack.parameter
     with left:
-        st.caption(
-            f"Left: the object, {literal(prediction.name)}. Right: the attack, {literal(record.winner)}."
-        )
-        view = CloudView(original=subject.cloud.points.numpy(), moved=moved)
-        figure = cloud_figure(view, theme(), colouring="displacement", side_by_side=True, size=5.0)
+        st.caption(f"Left: the object, {literal(name)}. Right: the attack, {literal(known.rival)}.")
+        moved = case.view.at(np.array(parameter)).numpy()
+        clouds = CloudView(original=case.view.cloud.points.numpy(), moved=moved)
+        figure = cloud_figure(clouds, theme(), colouring="displacement", side_by_side=True, size=5.0)
         plot(
             figure,
             key="debug_attack",
             height=_HEIGHT,
-            stamp=str(record.parameter[:3]),
+            stamp=str(parameter[:3]),
             camera_of=case.key,
             zoom=True,
             actions=(HOME, PNG),
@@ -98,22 +112,18 @@ def _show(visitor: str, case: Opened, model: Model, record: AttackRecord, size: 
         )
     if right is not None:
         with right:
-            path_chart(visitor, case, model, record, size, key="debug_path", height=_HEIGHT)
+            path_chart(visitor, case, model, known, key="debug_path", height=_HEIGHT)
 
 
-def path_chart(
-    visitor: str, case: Opened, model: Model, record: AttackRecord, size: float, *, key: str, height: int
-) -> None:
+def path_chart(visitor: str, case: Opened, model: Model, known: Known, *, key: str, height: int) -> None:
     """Who gets the votes on the way to an attack."""
-    prediction = case.subject.prediction
-    assert prediction is not None
     st.caption(
         "Votes on the way from the object to the attack" + ("; blue: certified." if case.certified else ".")
     )
-    path = attack_path(visitor, case, model, tuple(record.parameter))
+    path = attack_path(visitor, case, model, known.attack.parameter)
     if path is None or not path.result:
         st.caption("Following the prediction ...")
         return
-    certified = min(1.0, case.certified / size) if size > 0 else None
-    figure = path_figure(path.result, prediction.name, certified, theme())
-    plot(figure, key=key, height=height, stamp=f"{len(path.result)}|{size:.6f}", actions=(PNG,))
+    certified = min(1.0, case.certified / known.size) if known.size > 0 else None
+    figure = path_figure(path.result, case.view.class_name or "", certified, theme())
+    plot(figure, key=key, height=height, stamp=f"{len(path.result)}|{known.size:.6f}", actions=(PNG,))

@@ -80,4 +80,4 @@ def model_of(certificate: Certificate) -> Model | None:
 def title_of(certificate: Certificate) -> str:
     """The object by its title where the gallery knows it, and the transform."""
     titles = {entry.name: entry.title for entry in gallery()}
-    return f"{titles.get(certificate.cloud.name, certificate.cloud.name)}, {certificate.claim.transform}"
+    return f"{titles.get(certificate.cloud.name, certificate.cloud.name)}, {certificate.question.transform}"

@@ -10,22 +10,20 @@ import streamlit as st
 from app.components.plot import HOME, PNG, plot
 from app.debug.choice import choose, chosen_cell
 from app.debug.opened import Opened
-from app.debug.work import cell_votes
 from app.figures.cameras import step_back
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.debug_cell import interval_figure, votes_figure
 from app.figures.theme import OKABE_ITO
-from app.literal import literal
 from app.look import theme
-from tpc_core import Model
-from tpc_core.diagnosis import CellFacts, explain_cell
+from tpc_core.explain import explain_cell
+from tpc_core.proofs import CellStanding
 
 CLOUD_HEIGHT = 300
 
 
-def navigator(case: Opened, facts: CellFacts | None) -> None:
+def navigator(case: Opened, facts: CellStanding | None) -> None:
     """Step through what failed, worst first, by button or by key."""
-    failing = case.subject.failing
+    failing = case.view.failing
     paths = [f.path for f in failing]
     here = paths.index(facts.path) if facts is not None and facts.path in paths else None
     before, words, after = st.columns([1.7, 2.6, 1.7], vertical_alignment="center")
@@ -52,7 +50,7 @@ def navigator(case: Opened, facts: CellFacts | None) -> None:
     words.markdown(f"<div style='text-align:center'>{what}</div>", unsafe_allow_html=True)
 
 
-def _standing(facts: CellFacts | None, here: int | None, failing: int) -> str:
+def _standing(facts: CellStanding | None, here: int | None, failing: int) -> str:
     """Where the chosen cell stands among those that failed."""
     if facts is None:
         return "no cell"
@@ -65,11 +63,10 @@ def _standing(facts: CellFacts | None, here: int | None, failing: int) -> str:
     return "a cell that passed" if facts.kind == "cell" else "it passed"
 
 
-def cloud_panel(case: Opened, facts: CellFacts | None) -> None:
+def cloud_panel(case: Opened, facts: CellStanding | None) -> None:
     """The cloud on which the votes of the cell were cast, with the original as a ghost."""
-    subject = case.subject
-    original = subject.cloud.points.numpy()
-    moved = original if facts is None else subject.points_of(facts).numpy()
+    original = case.view.cloud.points.numpy()
+    moved = original if facts is None else case.view.points_of(facts).numpy()
     view = CloudView(original=original, moved=moved)
     figure = cloud_figure(view, theme(), colouring="height", size=5.0 if len(moved) <= 256 else 2.5)
     step_back(figure)
@@ -100,10 +97,10 @@ def _ring(point: np.ndarray) -> dict[str, object]:
     }
 
 
-def facts_panel(visitor: str, case: Opened, model: Model | None, facts: CellFacts) -> None:
+def facts_panel(case: Opened, facts: CellStanding) -> None:
     """The cause in a line, the interval, and the histogram of the votes."""
-    finding = explain_cell(case.subject, facts)
-    place = html.escape(case.subject.place(facts))
+    finding = explain_cell(case.view, facts)
+    place = html.escape(case.view.place(facts))
     colour = "passed" if facts.state == "passed" else "failed"
     st.html(
         f'<div class="tpc-cell" data-cell="{html.escape(facts.path)}" data-cause="{finding.cause}" '
@@ -112,45 +109,28 @@ def facts_panel(visitor: str, case: Opened, model: Model | None, facts: CellFact
     )
     if facts.kind != "group":
         plot(interval_figure(facts, theme()), key="debug_interval", height=84, stamp=facts.path)
-    _histogram(visitor, case, model, facts)
+    _histogram(case, facts)
 
 
-def _histogram(visitor: str, case: Opened, model: Model | None, facts: CellFacts) -> None:
+def _histogram(case: Opened, facts: CellStanding) -> None:
+    """The votes by class, as the ledger has them."""
     if not facts.n:
         return
-    prediction = case.subject.prediction
-    if model is None:
-        st.caption(
-            f"{facts.n_a:,} of {facts.n:,} votes; the other classes need the model, which is not here."
-        )
-        return
-    name = prediction.name if prediction is not None else model.classes[_part(case, facts)]
-    task = cell_votes(visitor, case, model, facts)
-    if task is None or task.result is None:
-        st.caption("Casting the votes of this cell again ...")
-        return
-    votes: dict[str, int] = task.result
+    votes, view = case.view.votes_of(facts), case.view
+    name = view.class_name or view.certificate.model.classes[_part(case, facts)]
     total = sum(votes.values())
     plot(votes_figure(votes, name, theme()), key="debug_votes", height=150, stamp=f"{facts.path}|{total}")
-    st.caption(_agreement(facts, votes, name, total))
+    st.caption(f"Its {total:,} votes, as the certificate has them.")
 
 
-def _part(case: Opened, facts: CellFacts) -> int:
-    evidence = case.case.certificate.evidence
-    assert evidence.kind == "points"
-    return evidence.predictions[int(facts.path)]
+def _part(case: Opened, facts: CellStanding) -> int:
+    """The part that was predicted for a point."""
+    chosen = case.view.ledger.chosen
+    assert chosen is not None
+    return int(chosen[int(facts.path)])
 
 
-def _agreement(facts: CellFacts, votes: dict[str, int], name: str, total: int) -> str:
-    """Whether the votes came out again as they were recorded."""
-    if total < facts.n:
-        return f"The first {total:,} of its {facts.n:,} votes, cast again."
-    if votes.get(name, 0) == facts.n_a:
-        return f"Its {facts.n:,} votes, cast again: the same count."
-    return f"Cast again, {votes.get(name, 0):,} votes are for {literal(name)}; {facts.n_a:,} were recorded."
-
-
-def selected(case: Opened) -> CellFacts | None:
+def selected(case: Opened) -> CellStanding | None:
     """The chosen cell; at first the worst one, else the one with the least to spare."""
     path = chosen_cell(case)
-    return case.subject.by_path.get(path) if path is not None else None
+    return case.view.by_path.get(path) if path is not None else None

@@ -19,66 +19,63 @@ from app.figures.debug_map import curve, heatmap, volume
 from app.figures.single import convergence_figure, group_figure
 from app.jobs import Count
 from app.look import theme
-from tpc_core.certificate.schema import GroupEvidence, PointEvidence
-from tpc_core.diagnosis import CellFacts
+from tpc_core.proofs import CellStanding, Standing
 
 HEIGHT = 300
 
 MODES: dict[Mode, str] = {"state": "State", "margin": "Margin", "bound": "Bound", "samples": "Votes"}
 
 
-def certificate_map(case: Opened, facts: CellFacts | None) -> None:
+def certificate_map(case: Opened, facts: CellStanding | None) -> None:
     """A curve, a heatmap, slices or a volume; the one estimate of other certificates."""
-    subject = case.subject
-    evidence = case.case.certificate.evidence
-    if isinstance(evidence, PointEvidence):
-        names = dict(enumerate(case.case.certificate.model.classes))
-        figure = certified_parts_figure(
-            subject.cloud.points.numpy(),
-            np.asarray(evidence.predictions),
-            np.asarray(evidence.certified),
-            names,
-            theme(),
-        )
-        step_back(figure)
-        _draw(figure, case, "debug_points", zoom=True)
-    elif isinstance(evidence, GroupEvidence):
-        if evidence.stages and subject.prediction is not None:
-            votes = group_figure(evidence.stages[-1], subject.prediction.name, theme())
-            votes["layout"]["margin"]["t"] = 38  # the buttons stand above the bars
-            _draw(votes, case, "debug_group")
-    elif not subject.is_cover:
-        _single(case)
-    elif subject.region is None or not subject.leaves:
-        st.caption("The run ended before it knew its class.")
-    elif subject.region.dim == 1:
-        _clicked(case, _draw(curve(subject, facts and facts.path, theme()), case, "debug_map", clicks=True))
+    view = case.view
+    if not any(leaf.n for leaf in view.leaves) and not view.is_cover:
+        st.caption("No vote was cast.")
+    elif view.proof.kind == "points":
+        _points(case)
+    elif view.proof.kind == "group":
+        votes = group_figure(view.votes_of(view.leaves[0]), view.class_name or "", theme())
+        votes["layout"]["margin"]["t"] = 38  # the buttons stand above the bars
+        _draw(votes, case, "debug_group")
+    elif not view.is_cover:
+        place = view.leaves[0]
+        _draw(convergence_figure(Count.readings(place), place.needed, theme()), case, "debug_single")
+    elif view.region is None or not view.leaves:
+        st.caption("No vote was cast in any cell.")
+    elif view.region.dim == 1:
+        _clicked(case, _draw(curve(view, facts and facts.path, theme()), case, "debug_map", clicks=True))
     else:
         _several(case, facts)
 
 
+def _points(case: Opened) -> None:
+    points = standing_of(case).points
+    assert points is not None
+    figure = certified_parts_figure(
+        case.view.cloud.points.numpy(),
+        np.asarray(points.predictions),
+        np.asarray(points.certified),
+        dict(enumerate(case.case.certificate.model.classes)),
+        theme(),
+    )
+    step_back(figure)
+    _draw(figure, case, "debug_points", zoom=True)
+
+
+def standing_of(case: Opened) -> Standing:
+    """What the votes show of the whole claim."""
+    return case.view.proof.standing(case.view.ledger)
+
+
 def tested(case: Opened) -> bool:
     """Whether any cell has votes: a run that met an attack at once has none."""
-    return any(facts.n for facts in case.subject.leaves)
+    return any(facts.n for facts in case.view.leaves)
 
 
-def _single(case: Opened) -> None:
-    facts = next((f for f in case.subject.leaves), None)
-    if facts is None or not facts.readings:
-        st.caption("No vote was cast.")
-        return
-    alpha = case.case.certificate.alpha
-    monitor, best, counts = case.subject.monitor, 0.0, []
-    for stage, (n, n_a) in enumerate(facts.readings):
-        best = max(best, monitor.bound(n_a, stage, alpha))
-        counts.append(Count(n, n_a, best))
-    _draw(convergence_figure(counts, facts.needed, theme()), case, "debug_single")
-
-
-def _several(case: Opened, facts: CellFacts | None) -> None:
-    subject = case.subject
-    assert subject.region is not None
-    dim = subject.region.dim
+def _several(case: Opened, facts: CellStanding | None) -> None:
+    view = case.view
+    assert view.region is not None
+    dim = view.region.dim
     if dim > 3:
         st.caption(f"{dim} parameters cannot be drawn; step through the cells with the buttons.")
         return
@@ -92,24 +89,24 @@ def _several(case: Opened, facts: CellFacts | None) -> None:
     )  # fmt: skip
     chosen = facts and facts.path
     if dim == 2:
-        _clicked(case, _draw(heatmap(subject, chosen, mode, theme()), case, "debug_map", clicks=True))
+        _clicked(case, _draw(heatmap(view, chosen, mode, theme()), case, "debug_map", clicks=True))
         return
-    shapes = ["volume"] if subject.is_polar else ["slice", "volume"]
+    shapes = ["volume"] if view.is_polar else ["slice", "volume"]
     shape = right.segmented_control(
         "View", shapes, key="debug_shape", default=shapes[0], required=True, label_visibility="collapsed"
     )
-    if shape == "volume" or subject.is_polar:
-        result = _draw(volume(subject, chosen, mode, theme()), case, "debug_volume", clicks=True, zoom=True)
+    if shape == "volume" or view.is_polar:
+        result = _draw(volume(view, chosen, mode, theme()), case, "debug_volume", clicks=True, zoom=True)
         _clicked(case, result)
         return
     _slice(case, facts, mode)
 
 
-def _slice(case: Opened, facts: CellFacts | None, mode: Mode) -> None:
+def _slice(case: Opened, facts: CellStanding | None, mode: Mode) -> None:
     """A cut across one parameter, at the chosen cell unless the slider says otherwise."""
-    subject = case.subject
-    assert subject.region is not None
-    half, axes = subject.region.half_widths, parameter_axes(subject.transform)
+    view = case.view
+    assert view.region is not None
+    half, axes = view.region.half_widths, parameter_axes(view.transform)
     names = [axis.title for axis in axes]
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     across = names.index(
@@ -124,18 +121,17 @@ def _slice(case: Opened, facts: CellFacts | None, mode: Mode) -> None:
     at = right.slider("at", -edge, edge, step=edge / 64, key=key, format="%.3g", label_visibility="collapsed")
     inside = float(np.clip(at / axes[across].factor, -half[across], half[across]))
     first, second = (side for side in range(3) if side != across)
-    figure = heatmap(subject, facts and facts.path, mode, theme(), sides=(first, second), at=inside)
+    figure = heatmap(view, facts and facts.path, mode, theme(), sides=(first, second), at=inside)
     _clicked(case, _draw(figure, case, "debug_map", clicks=True, height=HEIGHT - 44))
 
 
 def gap(case: Opened, attack: float | None) -> None:
     """Certified, open and broken, on one axis of sizes; the points of a segmentation on one of numbers."""
-    evidence = case.case.certificate.evidence
-    if isinstance(evidence, PointEvidence):
-        certified, jointly = sum(evidence.certified), sum(evidence.jointly_certified)
-        figure = points_figure(certified, jointly, len(evidence.certified), theme())
+    points = standing_of(case).points if case.view.proof.kind == "points" else None
+    if points is not None:
+        figure = points_figure(sum(points.certified), sum(points.jointly), len(points.certified), theme())
     else:
-        figure = gap_figure(case.subject, case.certified, attack, theme())
+        figure = gap_figure(case.view, case.certified, attack, theme())
     plot(figure, key="debug_gap", height=76, stamp=f"{case.key}|{attack}")
 
 
@@ -164,6 +160,6 @@ def _draw(
 def _clicked(case: Opened, result: Any) -> None:
     click = result.click
     path = None if not click else click.get("custom")
-    if isinstance(path, str) and path in case.subject.by_path:
+    if isinstance(path, str) and path in case.view.by_path:
         choose(case, path)
         st.rerun()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app.debug.opened import Opened
-from tpc_core.diagnosis import CellFacts
+from tpc_core.case_view import shortfall
 
 _KEY = "debug_chosen"
 
@@ -14,17 +14,13 @@ def chosen_cell(case: Opened) -> str | None:
     """The path of the chosen cell; by default the worst, and the one with the least to spare where all passed."""
     chosen: dict[str, str] = st.session_state.setdefault(_KEY, {})
     path = chosen.get(case.case.id)
-    if path is not None and path in case.subject.by_path:
+    if path is not None and path in case.view.by_path:
         return path
-    if case.subject.failing:
-        return case.subject.failing[0].path
-    voted = [facts for facts in case.subject.leaves if facts.n]
-    blank = case.subject.untested
-    return min(voted, key=_spare).path if voted else blank[0].path if blank else None
-
-
-def _spare(facts: CellFacts) -> float:
-    return facts.lower_bound - facts.needed
+    if case.view.failing:
+        return case.view.failing[0].path
+    voted = [facts for facts in case.view.leaves if facts.n]
+    blank = case.view.untested
+    return max(voted, key=shortfall).path if voted else blank[0].path if blank else None
 
 
 def choose(case: Opened, path: str) -> None:

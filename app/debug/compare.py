@@ -12,8 +12,7 @@ from app.figures.axes import parameter_axes
 from app.figures.debug_compare import MEASURES, Measure, difference_figure, intervals_figure
 from app.literal import literal
 from app.look import theme
-from tpc_core.diagnosis import compare
-from tpc_core.diagnosis.compare import comparable, shared_half_widths
+from tpc_core.explain import comparable, compare, shared_half_widths
 
 _HEIGHT = 330
 
@@ -42,7 +41,7 @@ def compare_panel(visitor: str, case: Opened) -> None:
     first = task.result
     left, right = st.columns([4, 6], gap="large")
     with left:
-        rows = compare(first.subject, case.subject)
+        rows = compare(first.view, case.view)
         table = [
             {"": row.name, "First": row.first, "Second (on screen)": row.second}
             for row in sorted(rows, key=lambda row: not row.differs)
@@ -58,15 +57,15 @@ def _likeliest(case: Opened, others: dict[str, Case]) -> str:
 
     def likeness(key: str) -> tuple[bool, bool]:
         theirs = others[key].certificate
-        return theirs.claim.transform == mine.claim.transform, theirs.cloud.digest == mine.cloud.digest
+        return theirs.question.transform == mine.question.transform, theirs.cloud.digest == mine.cloud.digest
 
     return max(others, key=likeness)
 
 
 def _map(first: Opened, second: Opened) -> None:
-    reason = comparable(first.subject, second.subject)
+    reason = comparable(first.view, second.view)
     if reason is not None:
-        singles = [next((f for f in o.subject.leaves if f.kind == "single"), None) for o in (first, second)]
+        singles = [next((f for f in o.view.leaves if f.kind == "whole"), None) for o in (first, second)]
         if singles[0] is not None and singles[1] is not None:
             plot(intervals_figure(singles[0], singles[1], theme()), key="debug_intervals", height=200)
         else:
@@ -84,17 +83,17 @@ def _map(first: Opened, second: Opened) -> None:
         )
         or "share"
     )
-    half = shared_half_widths(first.subject, second.subject)
+    half = shared_half_widths(first.view, second.view)
     at, sides = 0.0, (0, 1)
     if len(half) > 3:
         st.caption("More than three parameters cannot be drawn.")
         return
     if len(half) == 3:
-        axis = parameter_axes(second.subject.transform)[2]
+        axis = parameter_axes(second.view.transform)[2]
         edge = float(axis.shown(half[2]))
         shown = st.slider(f"slice at {axis.title}", -edge, edge, 0.0, edge / 32, key="debug_compare_at")
         at = float(np.clip(shown / axis.factor, -half[2], half[2]))
-    figure = difference_figure(first.subject, second.subject, measure, theme(), sides=sides, at=at)
+    figure = difference_figure(first.view, second.view, measure, theme(), sides=sides, at=at)
     plot(
         figure,
         key="debug_difference",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from app import cache
 from app.jobs import Request
-from tpc_core import Budget, Options, gallery, parse_transform
+from tpc_core import Budget, Options, Question, gallery
 from tpc_core.transforms import RadiusInput
 
 
@@ -22,23 +21,16 @@ class Example:
     samples: int | None
     title: str
     story: str
-    statistics: Literal["staged", "anytime"] = "staged"
     model: str = "pointnet64-noise"
 
     def request(self) -> Request:
         """The run that answers it."""
         title = next((entry.title for entry in gallery() if entry.name == self.name), self.name)
-        transform = parse_transform(self.transform)
-        model = cache.model(self.model)
-        return Request(
-            title=f"{title}, {transform.name}",
-            spec=f"gallery:{self.name}",
-            model=model,
-            cloud=cache.shape(f"gallery:{self.name}").cloud(model.num_points or 64),
-            transform=transform,
-            radius=self.radius,
-            options=Options(budget=Budget(samples=self.samples), statistics=self.statistics),
-        )
+        model, spec = cache.model(self.model), f"gallery:{self.name}"
+        cloud = cache.shape(spec).cloud(model.num_points or 64)
+        options = Options(budget=Budget(samples=self.samples))
+        question = Question.of(model.name, spec, len(cloud), self.transform, self.radius, options)
+        return Request(f"{title}, {question.transform}", question, model, cloud)
 
 
 EXAMPLES = (
@@ -68,6 +60,5 @@ EXAMPLES = (
         2000,
         "a piano and too few votes",
         "A piano and a budget of 2,000 votes: it ended too early. One click casts the votes that are missing.",
-        statistics="anytime",
     ),
 )

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from app.debug.cases import Case
 from app.debug.tasks import Task, TaskView, desk
-from tpc_core.diagnosis import Diagnosis, Subject, certified_size, diagnose, radius_by_votes
+from tpc_core.case_view import CaseView
+from tpc_core.explain import Explanation, explain_certificate
+from tpc_core.forecast import radius_by_votes
 
 PATIENCE = 1.5
 """Seconds that a page waits for quick work before it shows a progress bar instead."""
@@ -17,9 +19,13 @@ class Opened:
     """What the panels read."""
 
     case: Case
-    subject: Subject
-    diagnosis: Diagnosis
-    certified: float
+    view: CaseView
+    explanation: Explanation
+
+    @property
+    def certified(self) -> float:
+        """The part of the region that the votes at hand certify."""
+        return self.view.certified_part
 
     @property
     def key(self) -> str:
@@ -34,8 +40,8 @@ def opened(visitor: str, case: Case) -> TaskView:
     if task is None:
 
         def work(task: Task) -> Opened:
-            subject = Subject.of(case.certificate)
-            return Opened(case, subject, diagnose(subject), certified_size(subject))
+            view = CaseView.of(case.certificate)
+            return Opened(case, view, explain_certificate(view))
 
         task = desk().start(visitor, key, "Opening the certificate", work, votes=False)
     return task.settle(PATIENCE)
@@ -46,7 +52,5 @@ def promises(visitor: str, case: Opened) -> TaskView:
     key = f"{case.key}|promises"
     task = desk().get(visitor, key)
     if task is None:
-        task = desk().start(
-            visitor, key, "Forecasting", lambda task: radius_by_votes(case.subject), votes=False
-        )
+        task = desk().start(visitor, key, "Forecasting", lambda task: radius_by_votes(case.view), votes=False)
     return task.settle(PATIENCE)

@@ -11,8 +11,7 @@ from app.figures.debug_take import sigma_curve, votes_curve
 from app.look import theme
 from app.widgets.estimates import duration, votes_per_second
 from tpc_core import Model
-from tpc_core.diagnosis import SigmaLook
-from tpc_core.diagnosis.sweep import best, judgement, sigma_of, sweep_votes
+from tpc_core.forecast import SigmaLook, best_sigma, sweep_judgement, sweep_votes
 
 _HEIGHT = 290
 
@@ -26,7 +25,7 @@ def take_panel(visitor: str, case: Opened, model: Model | None) -> None:
         if forecast.live:
             st.caption("Forecasting ...")
         elif forecast.result:
-            figure = votes_curve(case.subject, forecast.result, theme())
+            figure = votes_curve(case.view, forecast.result, theme())
             plot(figure, key="debug_take_votes", height=_HEIGHT, stamp=case.key, actions=(PNG,))
             st.caption(
                 "What the votes at hand promise: the middle, and between the 10 % and 90 % points of what they "
@@ -40,16 +39,16 @@ def take_panel(visitor: str, case: Opened, model: Model | None) -> None:
 
 
 def _sigma(visitor: str, case: Opened, model: Model | None) -> None:
-    if not sigma_of(case.subject.smoothing):
+    if not case.view.smoothing.sigmas:
         st.caption("Group smoothing is uniform: there is no sigma to change.")
         return
-    if model is None or case.subject.prediction is None:
+    if model is None or case.view.class_name is None:
         st.caption("Trying other sigmas needs the model that voted, and it is not here.")
         return
     task = view_of(visitor, f"{case.key}|sweep")
     if task is None or (not task.live and not task.result):
-        cost = sweep_votes(case.subject)
-        seconds = duration(cost / votes_per_second(model, case.subject.cloud))
+        cost = sweep_votes(case.view)
+        seconds = duration(cost / votes_per_second(model, case.view.cloud))
         if st.button(
             f"Try five sigmas at a few places (about {cost:,} votes, {seconds})",
             key="debug_sweep",
@@ -61,11 +60,11 @@ def _sigma(visitor: str, case: Opened, model: Model | None) -> None:
         return
     looks: list[SigmaLook] = list(task.result or [])
     if len(looks) > 1:
-        figure = sigma_curve(case.subject, looks, theme())
+        figure = sigma_curve(case.view, looks, theme())
         plot(figure, key="debug_take_sigma", height=_HEIGHT, stamp=f"{case.key}|{len(looks)}", actions=(PNG,))
     if not task.live and any(look.factor == 1.0 for look in looks):
-        st.markdown(judgement(looks))
-        _ask_again(visitor, case, model, best(looks))
+        st.markdown(sweep_judgement(looks))
+        _ask_again(visitor, case, model, best_sigma(looks))
 
 
 def _ask_again(visitor: str, case: Opened, model: Model, look: SigmaLook) -> None:
@@ -77,7 +76,7 @@ def _ask_again(visitor: str, case: Opened, model: Model, look: SigmaLook) -> Non
         f"Certify anew with sigma {sigma}",
         key="debug_ask_again",
         icon=":material/verified:",
-        help="A new run with another seed and an alpha of its own.",
+        help="A new run: other noise, a ledger and an alpha of its own.",
     ):
         start_again(visitor, case, model, sigma=look.sigma)
         st.rerun()

@@ -13,8 +13,8 @@ from app.debug.work import start_again, start_hunt, start_more, start_opinions, 
 from app.literal import literal
 from app.widgets.estimates import duration, votes_per_second
 from tpc_core import Model
-from tpc_core.diagnosis import CellFacts, Finding, Remedy, claim_less, explain_cell
-from tpc_core.diagnosis.findings import count
+from tpc_core.explain import Finding, Remedy, count, explain_cell, shrink_claim
+from tpc_core.proofs import CellStanding
 
 _ICONS = {
     "attack": ":material/target:",
@@ -33,9 +33,9 @@ def symbols(text: str) -> str:
     return html.escape(text).replace("p_A", "p<sub>A</sub>")
 
 
-def why(visitor: str, case: Opened, model: Model | None, facts: CellFacts | None) -> None:
+def why(visitor: str, case: Opened, model: Model | None, facts: CellStanding | None) -> None:
     """This cell on the left, the whole run on the right; one estimate is both, and is said once."""
-    findings = list(enumerate(case.diagnosis.findings))
+    findings = list(enumerate(case.explanation.findings))
     several = facts is not None and facts.kind in ("cell", "point", "attack")
     left, right = st.columns(2, gap="large")
     with left:
@@ -43,7 +43,7 @@ def why(visitor: str, case: Opened, model: Model | None, facts: CellFacts | None
         if facts is None:
             st.caption("No cell is chosen.")
         elif several:
-            _finding(visitor, case, model, explain_cell(case.subject, facts), "cell", facts)
+            _finding(visitor, case, model, explain_cell(case.view, facts), "cell", facts)
         else:
             for number, finding in findings[:1]:
                 _finding(visitor, case, model, finding, f"run{number}", facts)
@@ -56,14 +56,14 @@ def why(visitor: str, case: Opened, model: Model | None, facts: CellFacts | None
         _opinions(visitor, case)
 
 
-def _title_of(facts: CellFacts | None) -> str:
+def _title_of(facts: CellStanding | None) -> str:
     if facts is None or facts.kind == "cell":
         return "This cell"
     return {"point": "This point", "attack": "The attack"}.get(facts.kind, "The estimate")
 
 
 def _finding(
-    visitor: str, case: Opened, model: Model | None, finding: Finding, place: str, facts: CellFacts | None
+    visitor: str, case: Opened, model: Model | None, finding: Finding, place: str, facts: CellStanding | None
 ) -> None:
     lines = "".join(f"<li>{symbols(line)}</li>" for line in finding.evidence)
     st.html(
@@ -75,7 +75,7 @@ def _finding(
 
 
 def _remedy(
-    visitor: str, case: Opened, model: Model | None, remedy: Remedy, place: str, facts: CellFacts | None
+    visitor: str, case: Opened, model: Model | None, remedy: Remedy, place: str, facts: CellStanding | None
 ) -> None:
     """A button where it can be done here, a line where it cannot."""
     text = remedy.sentence[:1].upper() + remedy.sentence[1:]
@@ -97,30 +97,30 @@ def _can_do(remedy: Remedy, model: Model | None) -> bool:
     """Whether one click does it here: another radius, or another fixed sample, is a question for the Certify page."""
     if remedy.action == "smaller-radius":
         return False
-    if remedy.action == "new-run" and not (remedy.protocol or remedy.statistics):
+    if remedy.action == "new-run" and not remedy.protocol:
         return False
     return model is not None or remedy.action in ("other-model", "claim-less")
 
 
-def _act(visitor: str, case: Opened, model: Model | None, remedy: Remedy, facts: CellFacts | None) -> None:
+def _act(visitor: str, case: Opened, model: Model | None, remedy: Remedy, facts: CellStanding | None) -> None:
     if remedy.action == "other-model":
         start_opinions(visitor, case)
     elif remedy.action == "claim-less":
         keep(
             visitor,
             f"{case.case.title}, smaller region",
-            claim_less(case.subject),
+            shrink_claim(case.view),
             case.case.model,
             case.case.request,
         )
     elif model is None:
         return
     elif remedy.action == "attack":
-        suspect = case.subject.by_path.get(remedy.cells[0]) if remedy.cells else facts
+        suspect = case.view.by_path.get(remedy.cells[0]) if remedy.cells else facts
         start_hunt(visitor, case, model, suspect)
         st.session_state["debug_panel"] = "Attack"
     elif remedy.action == "new-run":
-        start_again(visitor, case, model, protocol=remedy.protocol, statistics=remedy.statistics)
+        start_again(visitor, case, model, protocol=remedy.protocol)
     elif remedy.action == "sweep":
         start_sweep(visitor, case, model)
         st.session_state["debug_panel"] = "What would it take"
@@ -128,22 +128,27 @@ def _act(visitor: str, case: Opened, model: Model | None, remedy: Remedy, facts:
         start_more(visitor, case, model, remedy)
 
 
-def first_remedy(visitor: str, case: Opened, model: Model | None, facts: CellFacts) -> None:
-    """The first thing to do about a cell, beside its votes."""
-    remedy = next((r for r in explain_cell(case.subject, facts).remedies if _can_do(r, model)), None)
-    if remedy is None:
-        return
-    if st.button(
-        remedy.sentence[:1].upper() + remedy.sentence[1:],
-        key=f"debug_do_now_{remedy.action}",
-        icon=_ICONS[remedy.action],
-        width="stretch",
-        help=remedy.note or None,
-        type="primary",
-    ):
-        _act(visitor, case, model, remedy, facts)
-        st.rerun()
-    st.caption(_cost(case, model, remedy).strip(" ()"))
+def first_remedies(visitor: str, case: Opened, model: Model | None, facts: CellStanding) -> None:
+    """What to do first, beside the votes: finish the whole run where that can help, then what helps this cell."""
+    whole = case.explanation.primary
+    here = next((r for r in explain_cell(case.view, facts).remedies if _can_do(r, model)), None)
+    offered = [("all", whole if whole is not None and _can_do(whole, model) else None), ("now", here)]
+    first = True
+    for place, remedy in offered:
+        if remedy is None or (place == "now" and remedy == whole):
+            continue
+        if st.button(
+            remedy.sentence[:1].upper() + remedy.sentence[1:],
+            key=f"debug_do_{place}_{remedy.action}",
+            icon=_ICONS[remedy.action],
+            width="stretch",
+            help=remedy.note or None,
+            type="primary" if first else "secondary",
+        ):
+            _act(visitor, case, model, remedy, facts)
+            st.rerun()
+        st.caption(_cost(case, model, remedy).strip(" ()"))
+        first = False
 
 
 def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:
@@ -152,7 +157,7 @@ def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:
         return ""
     words = f"about {count(remedy.votes)} votes"
     if model is not None:
-        words += f", {duration(remedy.votes / votes_per_second(model, case.subject.cloud))}"
+        words += f", {duration(remedy.votes / votes_per_second(model, case.view.cloud))}"
     if f"{count(remedy.votes)} " in remedy.sentence:  # the number is said already
         words = words.partition(", ")[2]
     if remedy.chance is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,28 +16,22 @@ from app.debug.opened import Opened
 from app.debug.tasks import Task, TaskView, desk
 from app.jobs import Request
 from app.visitors import board
-from tpc_core import Certificate, Model, Options
+from tpc_core import Budget, Certificate, Model, Question, certify
+from tpc_core.case_view import CaseView
 from tpc_core.certify import Done, VotesCounted
-from tpc_core.certify.run import named
-from tpc_core.diagnosis import (
-    CellFacts,
-    Quarry,
-    Remedy,
-    go_on,
-    hunt,
-    prediction_path,
-    refutation_of,
-    sweep,
-)
-from tpc_core.diagnosis.hunt import TRIES
-from tpc_core.diagnosis.others import opinions
-from tpc_core.diagnosis.path import STEPS
-from tpc_core.diagnosis.reopen import voter_of
-from tpc_core.diagnosis.sweep import FACTORS, sigma_of
 from tpc_core.errors import TpcError
-from tpc_core.votes import BLOCK
-
-_SHOWN_VOTES = 1024
+from tpc_core.explain import (
+    PATH_STEPS,
+    TRIES,
+    AttackSearch,
+    Remedy,
+    continue_run,
+    find_smallest_attack,
+    model_opinions,
+    prediction_path,
+)
+from tpc_core.forecast import FACTORS, sweep_sigmas
+from tpc_core.proofs import CellStanding
 
 
 def begin(visitor: str, key: str, title: str, work: Callable[[Task], Any]) -> Task | None:
@@ -52,85 +48,89 @@ def view_of(visitor: str, key: str) -> TaskView | None:
     return None if task is None else task.view()
 
 
-def cell_votes(visitor: str, case: Opened, model: Model, facts: CellFacts) -> TaskView | None:
-    """The votes of a cell by class, cast again on their own noise (at most the first 1,024 of them)."""
-    key = f"{case.key}|votes|{facts.path}"
-    task = desk().get(visitor, key)
-    if task is None:
-
-        def work(task: Task) -> dict[str, int]:
-            subject = case.subject
-            voter = voter_of(subject, model)
-            points, stream = subject.points_of(facts), subject.stream_of(facts)
-            total = np.zeros(len(model.classes), dtype=np.int64)
-            wanted = min(facts.n, _SHOWN_VOTES)
-            for start in range(0, wanted, 4 * BLOCK):
-                if task.stop():
-                    break
-                counted = voter.count(points, stream, start, min(start + 4 * BLOCK, wanted))
-                total += counted[int(facts.path)] if facts.kind == "point" else counted
-                task.report(named(total, tuple(model.classes)), part=(start + 4 * BLOCK) / wanted)
-            return named(total, tuple(model.classes))
-
-        task = begin(visitor, key, "Casting the votes of this cell again", work)
-    return None if task is None else task.settle(1.0)
-
-
 def start_more(visitor: str, case: Opened, model: Model, remedy: Remedy) -> None:
     """Go on with the cells of a remedy only, or with all that is open."""
 
-    def work(task: Task) -> Case:
-        before = case.case.certificate
-        events = go_on(
-            before,
-            model,
-            remedy.cells,
-            until=remedy.until if remedy.action == "more-votes" else None,
-            refine=remedy.action == "refine",
-            cancelled=task.stop,
-        )
-        for event in events:
-            if isinstance(event, VotesCounted):
-                cast = event.samples - before.samples
-                finite = remedy.votes if np.isfinite(remedy.votes) and remedy.votes > 0 else None
-                task.report(None, f"{cast:,} votes cast", None if finite is None else min(1.0, cast / finite))
-            elif isinstance(event, Done):
-                return _kept(visitor, case, event.certificate, model)
+    def work(task: Task) -> Case | None:
+        with _ledger(visitor, case, model, task) as (before, put):
+            if before is None:
+                return None
+            wanted = remedy.votes if np.isfinite(remedy.votes) and remedy.votes > 0 else None
+            for event in continue_run(before, model, remedy.focus, cancelled=task.stop):
+                if isinstance(event, VotesCounted):
+                    cast = event.samples - before.samples
+                    part = None if wanted is None else min(1.0, cast / wanted)
+                    task.report(None, f"{cast:,} votes cast", part)
+                elif isinstance(event, Done):
+                    put(event.certificate)
+                    return _kept(visitor, case, event.certificate, model)
         raise AssertionError("the work always ends with Done")
 
     begin(visitor, f"{case.key}|more", "Casting more votes", work)
 
 
-def start_hunt(visitor: str, case: Opened, model: Model, facts: CellFacts | None) -> None:
+def start_hunt(visitor: str, case: Opened, model: Model, facts: CellStanding | None) -> None:
     """Search for the smallest attack, beginning at a cell where one is suspected."""
     attempt = desk().attempt(visitor, case.key)
     start = facts.tested if facts is not None and facts.kind == "cell" and facts.tested else None
-    if start is not None and case.subject.size(np.array(start)) > 1:
+    if start is not None and case.view.size(np.array(start)) > 1:
         start = None
 
-    def work(task: Task) -> Case | None:
-        last: Quarry | None = None
+    def work(task: Task) -> None:
+        last: AttackSearch | None = None
 
         def progress(done: int, expected: int) -> None:
             task.report(last, f"{done:,} of about {expected:,} evaluations", done / max(expected, 1))
 
-        steps = hunt(
-            case.subject,
-            model,
-            start=start,
-            attempt=attempt,
-            tries=TRIES * attempt,
-            cancelled=task.stop,
-            progress=progress,
-        )
-        for last in steps:
-            task.report(last, f"{last.evaluations:,} evaluations", task.view().part)
-        changed = None if last is None else refutation_of(case.case.certificate, last)
-        if changed is not None:
-            _kept(visitor, case, changed, model)
-        return None
+        with _ledger(visitor, case, model, task) as (before, put):
+            if before is None:
+                return
+            steps = find_smallest_attack(
+                CaseView.of(before),
+                model,
+                start=start,
+                tries=TRIES * attempt,
+                cancelled=task.stop,
+                progress=progress,
+            )
+            for last in steps:
+                task.report(last, f"{last.evaluations:,} evaluations", task.view().part)
+            if last is not None and last.certificate is not None:
+                put(last.certificate)  # every test counts, also those that proved nothing
+                if last.certificate.verdict != case.case.certificate.verdict:
+                    _kept(visitor, case, last.certificate, model)
 
     begin(visitor, f"{case.key}|hunt", "Searching for an attack", work)
+
+
+@contextmanager
+def _ledger(
+    visitor: str, case: Opened, model: Model, task: Task
+) -> Iterator[tuple[Certificate | None, Callable[[Certificate], None]]]:
+    """The case's question read off the visitor's latest ledger, and a way to put down the next certificate.
+
+    None where the task was stopped while another run was writing into that ledger.
+    """
+    certificate = case.case.certificate
+    request = Request(case.case.title, certificate.question, model, case.view.cloud)
+    account = board().accounts.of(visitor, request)
+
+    def put(made: Certificate) -> None:
+        account.certificate = made
+
+    with account.writing(task.stop) as mine:
+        latest = account.latest(certificate)
+        assert latest is not None
+        yield (_read_off(certificate, model, case.view, latest) if mine else None), put
+
+
+def _read_off(certificate: Certificate, model: Model, view: CaseView, latest: Certificate) -> Certificate:
+    """The same question, read off a ledger that has grown since; no vote is cast."""
+    if latest.samples <= certificate.samples:
+        return certificate
+    question = certificate.question
+    options = replace(question.options, budget=Budget(samples=latest.samples), device=certificate.device)
+    return certify(model, view.cloud, question.transform, question.radius, options, resume=latest)
 
 
 def _kept(visitor: str, case: Opened, certificate: Certificate, model: Model) -> Case:
@@ -148,9 +148,9 @@ def attack_path(visitor: str, case: Opened, model: Model, z: tuple[float, ...]) 
 
         def work(task: Task) -> list[Any]:
             steps = []
-            for step in prediction_path(case.subject, model, np.array(z), cancelled=task.stop):
+            for step in prediction_path(case.view, model, np.array(z), cancelled=task.stop):
                 steps.append(step)
-                task.report(list(steps), part=len(steps) / STEPS)
+                task.report(list(steps), part=len(steps) / PATH_STEPS)
             return steps
 
         task = begin(visitor, key, "Following the prediction", work)
@@ -162,7 +162,7 @@ def start_sweep(visitor: str, case: Opened, model: Model) -> None:
 
     def work(task: Task) -> list[Any]:
         looks = []
-        for look in sweep(case.subject, model, cancelled=task.stop):
+        for look in sweep_sigmas(case.view, model, cancelled=task.stop):
             looks.append(look)
             task.report(list(looks), f"sigma {look.sigma[0]:g}", len(looks) / len(FACTORS))
         return looks
@@ -171,39 +171,22 @@ def start_sweep(visitor: str, case: Opened, model: Model) -> None:
 
 
 def start_again(
-    visitor: str,
-    case: Opened,
-    model: Model,
-    *,
-    sigma: tuple[float, ...] | None = None,
-    protocol: str = "",
-    statistics: str = "",
+    visitor: str, case: Opened, model: Model, *, sigma: tuple[float, ...] | None = None, protocol: str = ""
 ) -> None:
-    """A new run of the same question with one thing changed; the page moves on to it when it ends."""
-    certificate, subject = case.case.certificate, case.subject
-    own = sigma_of(model.smoothing)
-    used = sigma or sigma_of(subject.smoothing)
-    paper = (protocol or certificate.protocol) == "paper"
-    staged = paper or (statistics or certificate.statistics.kind) == "staged"
-    options = Options(
-        alpha=certificate.alpha,
-        protocol="paper" if paper else "adaptive",
-        statistics="staged" if staged else "anytime",
-        sigma=None if used == own else used,
-        seed=certificate.seed + 1,
-    )
-    asked = case.case.request
-    request = Request(
-        title=title_of(certificate),
-        spec="" if asked is None else asked.spec,
-        model=model,
-        cloud=subject.cloud,
-        transform=subject.transform,
-        radius=[p.to_edge(r) for p, r in zip(subject.transform.radii, subject.radii, strict=True)],
-        options=options,
-    )
+    """The same question with one thing changed; the page moves on to the new run when it ends."""
+    asked, request = case.case.certificate.question, case.case.request
+    options = replace(asked.options, largest=False, budget=Budget(), resolution=None)
+    if sigma is not None:
+        options = replace(options, sigma=sigma)
+    if protocol:
+        options = replace(options, protocol="paper" if protocol == "paper" else "adaptive")
+    radius = {p.name: p.to_edge(r) for p, r in zip(case.view.transform.radii, case.view.radii, strict=True)}
+    name = asked.object if request is None else request.question.object
+    question = Question(asked.model, name, asked.points, asked.transform, radius, options)
+    private = request is None or request.private
+    new = Request(title_of(case.case.certificate), question, model, case.view.cloud, private)
     try:
-        st.session_state["debug_awaited"] = board().submit(visitor, request).id
+        st.session_state["debug_awaited"] = board().submit(visitor, new).id
     except TpcError as error:
         st.session_state["debug_notice"] = str(error)
 
@@ -212,14 +195,14 @@ def start_opinions(visitor: str, case: Opened) -> None:
     """Ask every model that could certify this transform."""
     names = [
         card.name
-        for card, objection in cache.fitting(case.subject.transform.name)
+        for card, objection in cache.fitting(case.view.transform.name)
         if objection is None and card.task == "classification"
     ]
 
     def work(task: Task) -> list[Any]:
         heard = []
         models = [cache.model(name) for name in names]
-        for opinion in opinions(case.subject.cloud, models, cancelled=task.stop):
+        for opinion in model_opinions(case.view.cloud, models, cancelled=task.stop):
             heard.append(opinion)
             task.report(list(heard), opinion.model, len(heard) / len(models))
         return heard

@@ -221,7 +221,9 @@ def _levels(view: CaseView) -> list[tuple[str, str]]:
         depths = sorted({cell.depth for standing in view.leaves if (cell := standing.cell) is not None})
         rows += [(f"a cell halved {depth} times", f"{cell_level(level, depth):.3g}") for depth in depths]
     elif view.proof.kind == "grid":
-        rows.append((f"each of {len(view.leaves):,} cells", f"{view.leaves[0].level:.3g}" if view.leaves else ""))
+        rows.append(
+            (f"each of {len(view.leaves):,} cells", f"{view.leaves[0].level:.3g}" if view.leaves else "")
+        )
     for number in range(1, len(view.ledger.refutations) + 1):
         rows.append((f"attack number {number} put to the test", f"{refutation_level(alpha, number):.3g}"))
     return rows

@@ -9,13 +9,13 @@ from app.figures.arrays import packed, xyz
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.debug_compare import DIFFERENCE
 from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
-from tpc_core.diagnosis import CellFacts, CriticalChange
-from tpc_core.diagnosis.findings import probability
+from tpc_core.explain import CriticalChange, probability
+from tpc_core.proofs import CellStanding
 
 
-def interval_figure(facts: CellFacts, theme: Theme) -> Figure:
+def interval_figure(facts: CellStanding, theme: Theme) -> Figure:
     """p_A on one axis: the share of votes, the interval around it, and the threshold."""
-    low, high = facts.lower_bound, facts.upper
+    low, high = facts.lower_bound, facts.upper_bound
     # As close as the numbers are to one, so that a thin interval is still seen beside its threshold.
     lowest = min(low, facts.needed, facts.share if facts.n else 1.0)
     left = max(0.0, lowest - 0.4 * (1 - lowest))

@@ -10,8 +10,9 @@ import numpy as np
 from app.figures.arrays import packed
 from app.figures.axes import parameter_axes
 from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
-from tpc_core.diagnosis import CellFacts, Subject, difference_map
-from tpc_core.diagnosis.compare import shared_half_widths
+from tpc_core.case_view import CaseView
+from tpc_core.explain import difference_map, shared_half_widths
+from tpc_core.proofs import CellStanding
 
 Measure = Literal["share", "bound", "passed"]
 MEASURES: dict[Measure, str] = {
@@ -24,7 +25,7 @@ DIFFERENCE = [[0.0, "#8c3f04"], [0.35, "#f0a868"], [0.5, "#d5d8de"], [0.65, "#7f
 """Orange is less, blue is more, grey is the same: no step at zero, which is no threshold here."""
 
 
-def measure(name: Measure) -> Callable[[CellFacts], float]:
+def measure(name: Measure) -> Callable[[CellStanding], float]:
     """The number that is compared; NaN where no vote was cast."""
     if name == "passed":
         return lambda facts: float(facts.state == "passed")
@@ -34,8 +35,8 @@ def measure(name: Measure) -> Callable[[CellFacts], float]:
 
 
 def difference_figure(
-    first: Subject,
-    second: Subject,
+    first: CaseView,
+    second: CaseView,
     name: Measure,
     theme: Theme,
     *,
@@ -84,7 +85,7 @@ def _texts(first: np.ndarray, second: np.ndarray, shape: tuple[int, int]) -> lis
     return np.array(words, dtype=object).reshape(shape).tolist()
 
 
-def _curves(first: Subject, second: Subject, name: Measure, half: float, theme: Theme) -> Figure:
+def _curves(first: CaseView, second: CaseView, name: Measure, half: float, theme: Theme) -> Figure:
     (along,) = parameter_axes(first.transform)
     x = np.linspace(-half, half, _STEPS[1])
     found = difference_map(first, second, x[:, None], measure(name))
@@ -125,7 +126,7 @@ def _curves(first: Subject, second: Subject, name: Measure, half: float, theme: 
     return {"data": traces, "layout": layout}
 
 
-def intervals_figure(first: CellFacts, second: CellFacts, theme: Theme) -> Figure:
+def intervals_figure(first: CellStanding, second: CellStanding, theme: Theme) -> Figure:
     """Two runs that rest on one probability: their intervals, each with what it needed."""
     traces: list[Figure] = []
     for row, facts in enumerate((first, second)):
@@ -134,10 +135,10 @@ def intervals_figure(first: CellFacts, second: CellFacts, theme: Theme) -> Figur
             {
                 "type": "scatter",
                 "mode": "lines",
-                "x": [facts.lower_bound, facts.upper],
+                "x": [facts.lower_bound, facts.upper_bound],
                 "y": [row, row],
                 "line": {"color": colour, "width": 10},
-                "hovertemplate": f"{facts.lower_bound:.4f} to {facts.upper:.4f}<extra></extra>",
+                "hovertemplate": f"{facts.lower_bound:.4f} to {facts.upper_bound:.4f}<extra></extra>",
             }
         )
         traces.append(

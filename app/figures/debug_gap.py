@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout
-from tpc_core.diagnosis import PathStep, Subject
+from tpc_core.case_view import CaseView
+from tpc_core.explain import PathStep
 
 _OPEN = "#E69F00"
 
 
-def size_axis(subject: Subject) -> tuple[str, float]:
+def size_axis(view: CaseView) -> tuple[str, float]:
     """The title of an axis of sizes, and the factor from parts of the region to what it shows."""
-    if len(subject.radii) == 1:
-        (p,) = subject.transform.radii
-        return f"{p.name} (°)" if p.unit == "deg" else p.name, p.to_edge(subject.radii[0])
+    if len(view.radii) == 1:
+        (p,) = view.transform.radii
+        return f"{p.name} (°)" if p.unit == "deg" else p.name, p.to_edge(view.radii[0])
     return "% of the region asked for", 100.0
 
 
-def gap_figure(subject: Subject, certified: float, attack: float | None, theme: Theme) -> Figure:
+def gap_figure(view: CaseView, certified: float, attack: float | None, theme: Theme) -> Figure:
     """One axis of sizes: certified in blue, open in amber, broken in orange from the smallest attack on."""
-    title, factor = size_axis(subject)
+    title, factor = size_axis(view)
     end = max(1.0, attack or 0.0, min(certified, 2.0))
     certified = min(certified, end)
     traces = [_bar(0.0, certified * factor, STATES["passed"], "certified")]

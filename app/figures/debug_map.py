@@ -13,7 +13,8 @@ from app.figures.axes import ParameterAxis, parameter_axes
 from app.figures.cells import Mode, cell_text, curve_figure, heatmap_figure, slice_cells, volume_figure
 from app.figures.theme import OKABE_ITO, STATES, Figure, Theme
 from app.jobs import CellView
-from tpc_core.diagnosis import CellFacts, Subject
+from tpc_core.case_view import CaseView, is_short
+from tpc_core.proofs import CellStanding
 
 _FLOOR = 0.4
 """Where the bars of a curve begin."""
@@ -22,18 +23,12 @@ _ON_GREY = "#47505F"
 """Words on cells without votes, which are light grey in both themes."""
 
 
-def cell_views(cells: Sequence[CellFacts]) -> list[CellView]:
-    """The cells as the live map draws them; one that has votes and did not pass yet is open."""
+def cell_views(cells: Sequence[CellStanding]) -> list[CellView]:
+    """The cells as the live map draws them; one whose p_A is too small beyond doubt has failed, others are open."""
     return [
-        CellView(
-            f.cell,
-            "testing" if f.state == "waiting" and f.n else f.state,
-            f.n,
-            f.n_a,
-            f.lower_bound if f.n else None,
-        )
-        for f in cells
-        if f.cell is not None
+        CellView.of(cell, "failed" if is_short(cell) else "testing")
+        for cell in cells
+        if cell.cell is not None
     ]
 
 
@@ -46,14 +41,14 @@ def _in_words(figure: Figure) -> Figure:
     return figure
 
 
-def curve(subject: Subject, chosen: str | None, theme: Theme) -> Figure:
+def curve(case: CaseView, chosen: str | None, theme: Theme) -> Figure:
     """1-D: bars up to the bound; a column over each cell takes the clicks, however low its bar is."""
-    views = cell_views(subject.leaves)
-    (along,) = parameter_axes(subject.transform)
-    figure = curve_figure(views, subject.transform, float(subject.radii[0]), theme)
+    views = cell_views(case.leaves)
+    (along,) = parameter_axes(case.transform)
+    figure = curve_figure(views, case.transform, float(case.radii[0]), theme)
     figure["data"][0] |= {"hoverinfo": "skip"}
     figure["data"].append(_columns(views, along))
-    picked = subject.by_path.get(chosen or "")
+    picked = case.by_path.get(chosen or "")
     shapes = figure["layout"]["shapes"]
     if picked is not None and picked.cell is not None:
         low, high = along.shown(picked.cell.low[0]), along.shown(picked.cell.high[0])
@@ -61,7 +56,7 @@ def curve(subject: Subject, chosen: str | None, theme: Theme) -> Figure:
         shapes.append(
             {"type": "rect", "x0": low, "x1": high, "y0": _FLOOR, "y1": 1.02, "line": line, "layer": "above"}
         )
-    attack = subject.certificate.attack
+    attack = case.attack
     if attack is not None:
         figure["data"].append(_star([along.shown(attack.parameter[0])], [_FLOOR + 0.03], theme))
     return figure
@@ -86,7 +81,7 @@ def _columns(views: Sequence[CellView], along: ParameterAxis) -> Figure:
 
 
 def heatmap(
-    subject: Subject,
+    case: CaseView,
     chosen: str | None,
     mode: Mode,
     theme: Theme,
@@ -95,39 +90,43 @@ def heatmap(
     at: float = 0.0,
 ) -> Figure:
     """2-D, or a slice of 3-D."""
-    assert subject.region is not None
-    half = subject.region.half_widths
+    assert case.region is not None
+    half = case.region.half_widths
     figure = _in_words(
-        heatmap_figure(cell_views(subject.leaves), subject.transform, half, mode, theme, sides=sides, at=at)
+        heatmap_figure(cell_views(case.leaves), case.transform, half, mode, theme, sides=sides, at=at)
     )
-    axes = parameter_axes(subject.transform)
-    picked = subject.by_path.get(chosen or "")
+    axes = parameter_axes(case.transform)
+    picked = case.by_path.get(chosen or "")
     if picked is not None and picked.cell is not None:
         low = [axes[side].shown(picked.cell.low[side]) for side in sides]
         high = [axes[side].shown(picked.cell.high[side]) for side in sides]
         for colour, width in ((theme.paper, 6), (theme.text, 3)):
             figure["data"].append(_frame(low, high, colour, width))
-    figure["data"].append(_unknown(subject, sides, at, theme))
-    attack = subject.certificate.attack
+    figure["data"].append(_unknown(case, sides, at, theme))
+    attack = case.attack
     if attack is not None:
         places = [[axes[side].shown(attack.parameter[side])] for side in sides]
         figure["data"].append(_star(places[0], places[1], theme))
     return figure
 
 
-def _unknown(subject: Subject, sides: tuple[int, int], at: float, theme: Theme) -> Figure:
+def _unknown(case: CaseView, sides: tuple[int, int], at: float, theme: Theme) -> Figure:
     """A question mark in every part of the region that has no vote."""
-    axes = parameter_axes(subject.transform)
-    blank = slice_cells(cell_views(subject.untested), sides, at)[:_MOST_MARKS]
+    axes = parameter_axes(case.transform)
+    blank = slice_cells(cell_views(case.untested), sides, at)[:_MOST_MARKS]
     return {
         "type": "scatter",
         "mode": "text",
         "hoverinfo": "skip",
-        "x": [axes[sides[0]].shown(view.cell.centre[sides[0]]) for view in blank],
-        "y": [axes[sides[1]].shown(view.cell.centre[sides[1]]) for view in blank],
+        "x": [axes[sides[0]].shown(_middle(view, sides[0])) for view in blank],
+        "y": [axes[sides[1]].shown(_middle(view, sides[1])) for view in blank],
         "text": ["?"] * len(blank),
         "textfont": {"size": 13, "color": _ON_GREY},
     }
+
+
+def _middle(view: CellView, side: int) -> float:
+    return (view.cell.low[side] + view.cell.high[side]) / 2
 
 
 def _frame(low: Sequence[float], high: Sequence[float], colour: str, width: float) -> Figure:
@@ -159,27 +158,27 @@ def _star(x: Sequence[float], y: Sequence[float], theme: Theme) -> Figure:
     }
 
 
-def volume(subject: Subject, chosen: str | None, mode: Mode, theme: Theme) -> Figure:
+def volume(case: CaseView, chosen: str | None, mode: Mode, theme: Theme) -> Figure:
     """3-D: the tested points of all cells."""
-    assert subject.region is not None
-    leaves = list(subject.leaves)
+    assert case.region is not None
+    leaves = list(case.leaves)
     views = cell_views(leaves)
-    if subject.is_polar:
+    if case.is_polar:
         # Polar cells are drawn at their tested rotation vectors, as small marks.
-        sliver = 0.05 * np.asarray(subject.region.half_widths)
+        sliver = 0.05 * np.asarray(case.region.half_widths)
         places = [facts.z for facts in leaves if facts.cell is not None]
         views = [
             replace(view, cell=replace(view.cell, low=tuple(place - sliver), high=tuple(place + sliver)))
             for view, place in zip(views, places, strict=True)
         ]
-    figure = _in_words(volume_figure(views, subject.transform, subject.region.half_widths, mode, theme))
-    factor = np.array([axis.factor for axis in parameter_axes(subject.transform)])
-    picked = subject.by_path.get(chosen or "")
+    figure = _in_words(volume_figure(views, case.transform, case.region.half_widths, mode, theme))
+    factor = np.array([axis.factor for axis in parameter_axes(case.transform)])
+    picked = case.by_path.get(chosen or "")
     marks: list[tuple[str, NDArray[np.float64], str]] = []
     if picked is not None and picked.tested:
         marks.append(("chosen", picked.z * factor, theme.text))
-    if subject.certificate.attack is not None:
-        marks.append(("attack", np.array(subject.certificate.attack.parameter) * factor, OKABE_ITO[5]))
+    if case.attack is not None:
+        marks.append(("attack", np.array(case.attack.parameter) * factor, OKABE_ITO[5]))
     for name, place, colour in marks:
         figure["data"].append(
             {

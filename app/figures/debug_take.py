@@ -7,23 +7,24 @@ from collections.abc import Sequence
 
 from app.figures.debug_gap import size_axis
 from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
-from tpc_core.diagnosis import Promise, SigmaLook, Subject
+from tpc_core.case_view import CaseView
+from tpc_core.forecast import RadiusForecast, SigmaLook
 
 Band = tuple[float, float, float]
 
 
-def votes_curve(subject: Subject, promises: Sequence[Promise], theme: Theme) -> Figure:
+def votes_curve(view: CaseView, forecasts: Sequence[RadiusForecast], theme: Theme) -> Figure:
     """Radius against votes; the run so far as a vertical line."""
     figure = _curve(
-        subject,
-        [p.votes for p in promises],
-        [p.radius for p in promises],
+        view,
+        [p.votes for p in forecasts],
+        [p.radius for p in forecasts],
         "votes in all",
         OKABE_ITO[0],
         theme,
     )
     figure["layout"]["xaxis"] |= {"type": "log", "tickformat": "~s", "dtick": 1}
-    cast = max(subject.certificate.samples, 1)
+    cast = max(view.certificate.samples, 1)
     figure["layout"]["shapes"].append(
         {
             "type": "line",
@@ -49,11 +50,11 @@ def votes_curve(subject: Subject, promises: Sequence[Promise], theme: Theme) -> 
     return figure
 
 
-def sigma_curve(subject: Subject, looks: Sequence[SigmaLook], theme: Theme) -> Figure:
+def sigma_curve(view: CaseView, looks: Sequence[SigmaLook], theme: Theme) -> Figure:
     """Radius against sigma; the present sigma as a vertical line."""
     ordered = sorted(looks, key=lambda look: look.factor)
     figure = _curve(
-        subject,
+        view,
         [look.sigma[0] for look in ordered],
         [look.radius for look in ordered],
         "sigma" if len(ordered[0].sigma) == 1 else "sigma of the first parameter",
@@ -91,9 +92,9 @@ def _words(look: SigmaLook) -> str:
 
 
 def _curve(
-    subject: Subject, x: Sequence[float], bands: Sequence[Band], title: str, colour: str, theme: Theme
+    view: CaseView, x: Sequence[float], bands: Sequence[Band], title: str, colour: str, theme: Theme
 ) -> Figure:
-    name, factor = size_axis(subject)
+    name, factor = size_axis(view)
     low, middle, high = ([band[i] * factor for band in bands] for i in range(3))
     edge: Figure = {
         "type": "scatter",

@@ -15,7 +15,7 @@ from app.lessons.formula import Symbol, colour, degrees
 from app.lessons.frame import figure, formula, question, says
 from app.lessons.state import RADIUS_COUNT, RADIUS_MODEL, RADIUS_OBJECT, RADIUS_SIGMA, RADIUS_TWIST, number
 from app.look import theme
-from tpc_core.certify.single import ParameterRule
+from tpc_core.smoothing.rules import GaussianShift
 from tpc_core.statistics import lower_bound
 from tpc_core.teaching import guaranteed_share
 
@@ -100,7 +100,7 @@ def _bound(model: str, spec: str, sigma: float, votes: int) -> tuple[float, int]
 
 
 def _radius(p_a: float, sigma: float) -> float:
-    rule = ParameterRule((math.radians(sigma),))
+    rule = GaussianShift((math.radians(sigma),))
     return math.degrees(rule.largest(p_a, (math.radians(sigma),))[0])
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from app import cache
 from tpc_core import Cloud, CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, gallery, parse_transform
-from tpc_core.covers import CoverTree
+from tpc_core.covers.lattice import Lattice
+from tpc_core.smoothing import Cover
 from tpc_core.teaching import (
     AngleStudy,
     Ballots,
@@ -149,12 +150,17 @@ def coupled(
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def ball(spec: str, radius: float, shown: int) -> tuple[int, NDArray[np.float64]]:
-    """How many first cells the cover of all rotations within `radius` degrees has, and some of their centres."""
+    """About how many first cells the cover of all rotations within `radius` degrees has, and some of their centres."""
     transform, points = GeneralRotation(), cloud(spec).points.double().numpy()
-    region = transform.region(transform.parse_radius(radius))
-    tree = CoverTree(region, transform.reach(points), noise_sigma(), float(np.linalg.norm(points)))
-    count, centres, _ = tree.first_cells(shown)
-    return count, centres
+    lattice = Lattice.of(transform, Cover(noise_sigma(), transform.reach(points)), points)
+    (reach,) = transform.parse_radius(radius)
+    spacing = np.array(lattice.spacing)
+    count = round(4 / 3 * math.pi * reach**3 / float(np.prod(spacing)))
+    # Every k-th lattice point along each axis: as many as are shown, and the same pattern as all of them.
+    wide = spacing * max(1, round((count / shown) ** (1 / 3)))
+    sides = [np.arange(-math.floor(reach / width), math.floor(reach / width) + 1) * width for width in wide]
+    centres = np.stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")], axis=1)
+    return max(count, 1), centres[np.linalg.norm(centres, axis=1) <= reach]
 
 
 @st.cache_data(show_spinner=False)

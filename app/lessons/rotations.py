@@ -55,7 +55,7 @@ def show() -> None:
         )
         st.caption(
             "With ε, ε′ = εR is uniform too: the turned object is shown the same clouds and gets the same votes. "
-            f"Without the group, the ball of R = {radius:.0f}° takes {total:,} cells."
+            f"Without the group, the ball of R = {radius:.0f}° takes about {total:,} cells."
         )
         question("Then why not draw three uniform Euler angles?", _answer())
     with right:

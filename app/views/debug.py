@@ -18,16 +18,15 @@ from app.debug.opened import Opened, opened
 from app.debug.points import points_panel
 from app.debug.take import take_panel
 from app.debug.tasks import Task, desk
-from app.debug.why import first_remedy, symbols, why
+from app.debug.why import first_remedies, symbols, why
 from app.export import run_report
 from app.jobs import Request
 from app.literal import literal
-from app.snippets import radius_text
 from app.visitors import board
 from app.widgets.estimates import duration
 from tpc_core import Certificate, verify
-from tpc_core.diagnosis import CellFacts
 from tpc_core.errors import TpcError
+from tpc_core.proofs import CellStanding
 
 POLL = 0.4
 _CSS = """
@@ -113,7 +112,10 @@ def _arrive(visitor: str) -> None:
 
 def _same_cells(first: Certificate, second: Certificate) -> bool:
     """Whether a path names the same cell in both: one came of going on with the other."""
-    a, b = ((c.cloud.digest, c.claim.transform, c.model.digest, c.protocol) for c in (first, second))
+    a, b = (
+        (c.cloud.digest, c.question.transform, c.model.digest, c.model.smoothing, c.question.options.protocol)
+        for c in (first, second)
+    )
     return a == b
 
 
@@ -179,7 +181,7 @@ def _offer(visitor: str) -> None:
     request = link.request
     with st.container(border=True):
         words, go, leave = st.columns([6, 2.2, 1.3], vertical_alignment="center")
-        radius = "" if request.radius is None else f"within {radius_text(request.transform, request.radius)}"
+        radius = f"within {request.question.radius_text()}"
         words.markdown(
             f"**This link leads to a run:** {literal(request.title)} {literal(radius)}, {literal(request.model.name)}. "
             "It is made again here, with the same seed."
@@ -287,18 +289,18 @@ def _workbench(visitor: str, case: Opened) -> None:
     chart, cloud, numbers = st.columns([5.2, 4, 3.4], gap="medium")
     with chart:
         attack = found_attack(visitor, case)
-        if attack is not None and model is not None and case.subject.is_cover and not tested(case):
-            path_chart(visitor, case, model, *attack, key="debug_way", height=HEIGHT)
+        if attack is not None and model is not None and case.view.is_cover and not tested(case):
+            path_chart(visitor, case, model, attack, key="debug_way", height=HEIGHT)
         else:
             certificate_map(case, facts)
-        gap(case, None if attack is None else attack[1])
+        gap(case, None if attack is None else attack.size)
     with cloud:
         navigator(case, facts)
         cloud_panel(case, facts)
     with numbers:
         if facts is not None:
-            facts_panel(visitor, case, model, facts)
-            first_remedy(visitor, case, model, facts)
+            facts_panel(case, facts)
+            first_remedies(visitor, case, model, facts)
         else:
             st.caption("No cell has votes.")
     _panels(visitor, case, facts)
@@ -310,7 +312,7 @@ def _rest(certificate: Certificate) -> str:
     return symbols(rest if rest != certificate.sentence else f". {rest}")
 
 
-def _panels(visitor: str, case: Opened, facts: CellFacts | None) -> None:
+def _panels(visitor: str, case: Opened, facts: CellStanding | None) -> None:
     if st.session_state.get("debug_panel") not in asked.PANELS:
         st.session_state["debug_panel"] = asked.PANELS[0]
     key = steered.key_of("debug_panel")
@@ -334,7 +336,7 @@ def _panels(visitor: str, case: Opened, facts: CellFacts | None) -> None:
 
 def _takeaway(case: Opened) -> None:
     certificate = case.case.certificate
-    stem = f"{certificate.cloud.name}-{certificate.claim.transform}"
+    stem = f"{certificate.cloud.name}-{certificate.question.transform}"
     with st.container(horizontal=True):
         st.download_button(
             "This certificate (JSON)",

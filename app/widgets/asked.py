@@ -116,7 +116,9 @@ LINKED = (
     Piece("radius", _write_radius, _read_radius),
     Piece("model", _write_model, _read_model),
     Piece("sigma", _write_sigma, _read_sigma),
-    links.choice("alpha", "confidence", {written(alpha): word for word, alpha in CONFIDENCES.items()}, "0.001"),
+    links.choice(
+        "alpha", "confidence", {written(alpha): word for word, alpha in CONFIDENCES.items()}, "0.001"
+    ),
     links.choice("protocol", "protocol", ["adaptive", "paper"], "adaptive"),
     links.choice("budget", "budget", {word.replace(",", ""): word for word in BUDGETS}, "no limit"),
     links.switch("complete", "complete", False),

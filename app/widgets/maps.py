@@ -120,7 +120,9 @@ def _single(view: JobView) -> None:
 
 def _group(view: JobView) -> None:
     name = view.prediction or ""
-    rival, votes = max(((n, v) for n, v in view.votes.items() if n != name), key=lambda item: item[1], default=("", 0))
+    rival, votes = max(
+        ((n, v) for n, v in view.votes.items() if n != name), key=lambda item: item[1], default=("", 0)
+    )
     against = f" against {votes:,} for {rival.replace('_', ' ')}" if rival else ", and none for another class"
     st.caption(
         f"The smoothed model is exactly invariant, so its top class is the top class under every rotation. "
