@@ -33,8 +33,10 @@ ATTACK = "attack"
 _SURE = 1e-3
 """Level at which a cell is said to be lost, or to be short of what it needs, beyond doubt."""
 
-_LINEAR_PARTS = (1.0, 0.75, 0.5, 0.25)
-"""Parts of the radius of linear maps that are tried: each takes a second of quadrature."""
+_LINEAR_PARTS = (0.4, 0.7, 1.0, 1.5)
+"""Parts of a radius at which the p_A that linear maps need is computed: a second of quadrature each."""
+
+_LARGEST_LINEAR = 0.94
 
 
 def is_lost(cell: CellStanding) -> bool:
@@ -58,6 +60,21 @@ def named(counts: NDArray[np.int64], classes: Sequence[str]) -> dict[str, int]:
     """Votes by class, most first; classes without a vote are left out."""
     order = np.argsort(-counts, kind="stable")
     return {classes[index]: int(counts[index]) for index in order if counts[index]}
+
+
+def radius_part(rule: OneProbability, p_a: float, radii: Sequence[float]) -> float:
+    """The part of some radii that a bound of p_A certifies; for linear maps about that, read off a table."""
+    if rule.name != "linear":
+        found = rule.largest(p_a, tuple(radii))
+        return max(min(r / asked for r, asked in zip(found, radii, strict=True)), 0.0)
+    parts = [part for part in _LINEAR_PARTS if part * radii[0] < _LARGEST_LINEAR]
+    # On the scale of sigmas what is needed grows about evenly with the radius.
+    needed = special.ndtri([0.5, *(min(_needed(rule, part, radii), 1 - 1e-12) for part in parts)])
+    return float(np.interp(special.ndtri(p_a), needed, [0.0, *parts]))
+
+
+def _needed(rule: OneProbability, part: float, radii: Sequence[float]) -> float:
+    return rule.needed(tuple(part * r for r in radii)).q
 
 
 @dataclass(frozen=True)
@@ -113,7 +130,7 @@ class CaseView:
 
     @cached_property
     def proof(self) -> Proof:
-        """The proof about the region that was looked at: what was asked for, or where the search for the largest ended."""
+        """The proof about the region that was looked at: the one asked for, or where a search for the largest ended."""
         proof = self.case.proof
         if not (isinstance(proof, CoverProof) and self.certificate.question.options.largest):
             return proof
@@ -168,8 +185,9 @@ class CaseView:
             return 0.0
         if rule.name == "linear" and isinstance(rule, OneProbability) and self.proof.kind == "single":
             bound = self.leaves[0].lower_bound
-            parts = (p for p in _LINEAR_PARTS if bound > rule.needed(tuple(p * r for r in self.radii)).q)
-            return next(parts, 0.0)
+            about = min(radius_part(rule, bound, self.radii), 1.0)
+            tried = (float(f"{about * slack:.3g}") for slack in (0.98, 0.9))
+            return next((p for p in tried if p and bound > _needed(rule, p, self.radii)), 0.0)
         return self.proof.largest_part(self.ledger)
 
     # -- who votes -----------------------------------------------------------------------------------------------

@@ -157,8 +157,10 @@ def _finding_lines(finding: Finding, said: Remedy | None) -> list[str]:
 def _remedy_line(remedy: Remedy) -> str:
     cost = ""
     if remedy.votes and math.isfinite(remedy.votes):
-        cost = f" (about {count(remedy.votes)} votes"
-        cost += f", {remedy.chance:.0%} likely to do)" if remedy.chance is not None else ")"
+        said = f"{count(remedy.votes)} more votes" in remedy.sentence
+        words = [] if said else [f"about {count(remedy.votes)} votes"]
+        words += [f"{remedy.chance:.0%} likely to do"] if remedy.chance is not None else []
+        cost = f" ({', '.join(words)})" if words else ""
     return f"{remedy.sentence}{cost}"
 
 

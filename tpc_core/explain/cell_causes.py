@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from tpc_core.case_view import CaseView, is_lost, is_short
+from tpc_core.case_view import CaseView, is_lost, is_short, radius_part
 from tpc_core.covers import Prices
 from tpc_core.covers.lattice import DEEPEST
 from tpc_core.explain.findings import CASTS_VOTES, Finding, Remedy
@@ -13,13 +13,13 @@ from tpc_core.explain.fixed_samples import adaptive_run, explain_coarse_grid
 from tpc_core.explain.smallest_attack import TEST_VOTES, search_votes
 from tpc_core.explain.words import count, percent, probability
 from tpc_core.forecast import best_pass_chance, remaining_cost, sweep_votes
-from tpc_core.forecast.radius_forecast import radius_part
 from tpc_core.ledger import SELECT
 from tpc_core.proofs import CellStanding
 from tpc_core.smoothing import OneProbability, TopClass
 from tpc_core.statistics import lower_confidence_bound
 
 _ANYTIME = "The test may be read at any time, and no vote is cast twice, so the guarantee holds."
+_NEXT_TO_ONE = 1e-8
 _NO_CHANCE = 0.05
 """More votes that are less likely than this to settle a cell are not offered."""
 
@@ -70,8 +70,14 @@ def votes_line(view: CaseView, cell: CellStanding) -> str:
 def bound_line(cell: CellStanding) -> str:
     """The interval against what was needed, as evidence."""
     low, high = probability(cell.lower_bound, cell.needed), probability(cell.upper_bound, cell.needed)
-    needed = probability(cell.needed, cell.lower_bound)
+    needed = needed_words(cell, cell.lower_bound)
     return f"p_A lies between {low} and {high}; the lower end must exceed {needed}"
+
+
+def needed_words(cell: CellStanding, other: float) -> str:
+    """What p_A must exceed, told from the number that it is compared with, and from one."""
+    rest = cell.threshold.complement
+    return f"1 - {rest:.1g}" if rest < _NEXT_TO_ONE else probability(cell.needed, other)
 
 
 def lines(view: CaseView, cell: CellStanding) -> tuple[str, ...]:
@@ -244,7 +250,7 @@ def _too_coarse(view: CaseView, cell: CellStanding) -> Finding:
     return Finding(
         "too-coarse",
         f"Votes at the centre must vouch for the whole cell, {box.reach:.2f} sigmas wide from there, and that takes a "
-        f"p_A above {probability(cell.needed, cell.guess)}; it looks like {probability(cell.guess, cell.needed)}.",
+        f"p_A above {needed_words(cell, cell.guess)}; it looks like {probability(cell.guess, cell.needed)}.",
         lines(view, cell),
         (_refine(view, cell, f"refine it into about {_parts(view, cell)} parts"), *more_votes(view, cell)),
         (cell.path,),
@@ -257,7 +263,7 @@ def _unsure(view: CaseView, cell: CellStanding) -> Finding:
         return _sigma_too_small(view, rule, cell)
     select = view.ledger.tally(SELECT)
     share = percent(int(select.total[view.target]) / max(select.n, 1))
-    looks, needed = probability(cell.guess, cell.needed), probability(cell.needed, cell.guess)
+    looks, needed = probability(cell.guess, cell.needed), needed_words(cell, cell.guess)
     if cell.tested:
         what = (
             f"p_A is about {probability(cell.guess, 0.5)}, too close to one half: a cell so small that this would do "
@@ -265,9 +271,7 @@ def _unsure(view: CaseView, cell: CellStanding) -> Finding:
         )
         first = Remedy("attack", "look for an attack around here", votes=search_votes(), cells=(cell.path,))
     else:
-        what = (
-            f"p_A is about {looks}, and this radius takes more than {needed}: no number of votes would help."
-        )
+        what = f"p_A looks like {looks}, and this radius takes more than {needed}: then no number of votes helps."
         first = Remedy("smaller-radius", "claim less: see what these votes certify")
     return Finding(
         "unsure",

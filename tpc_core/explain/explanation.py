@@ -14,10 +14,14 @@ from tpc_core.explain.words import capital, count, percent
 from tpc_core.forecast import remaining_cost, untested_share
 from tpc_core.ledger import SELECT
 from tpc_core.proofs import CellStanding
+from tpc_core.votes import BLOCK
 
 _ORDER: tuple[Cause, ...] = ("another-class", "unsure", "too-coarse", "wide-interval")
-_EXPLAINED = 2000
+_EXPLAINED = 500
 """Cells that are explained one by one; a larger cover is judged by its worst."""
+
+_SMALL_CHANCE = 0.05
+"""That many cells pass all at once is not spoken of where it is less likely: most of them may pass."""
 
 _STOPS = {
     "budget": "The budget ended after {votes} votes",
@@ -81,7 +85,8 @@ def finish_the_run(view: CaseView) -> Remedy | None:
     certificate = view.certificate
     settled = certificate.verdict != "undecided" or certificate.stopped == "too-many-cells"
     cost = None if settled else remaining_cost(view)
-    if cost is None or not cost.cells:
+    fixed = certificate.question.options.protocol == "paper"
+    if cost is None or not cost.cells or (fixed and cost.hopeless):
         return None
     note = "The votes so far are kept, and the test may be read at any time, so the guarantee holds."
     words = "finish the whole run" if view.is_cover else "go on with this run"
@@ -89,10 +94,10 @@ def finish_the_run(view: CaseView) -> Remedy | None:
         some = "one cell" if cost.hopeless == 1 else f"{cost.hopeless:,} cells"
         note = f"{some[:1].upper()}{some[1:]} would take more votes than anyone casts; the others will be known. {note}"
     until = None
-    if view.proof.kind in ("single", "group", "points") and certificate.question.options.protocol != "paper":
+    if not view.is_cover and not fixed:
         # The usual sample may be full already: say up to how many votes this goes.
         until = max((view.ledger.tally(view.stream_of(c)).n for c in view.leaves), default=0)
-        until += math.ceil(cost.votes / 32) * 32
+        until += math.ceil(cost.votes / BLOCK) * BLOCK
     return Remedy("go-on", words, votes=cost.votes, until=until, note=note)
 
 
@@ -171,6 +176,8 @@ def _together(first: tuple[Remedy, ...], every: list[Finding]) -> tuple[Remedy, 
         until = max((r.until for r in alike if r.until is not None), default=None)
         chances = [r.chance for r in alike if r.chance is not None]
         chance = math.prod(chances) if chances else None
+        if len(alike) > 1 and chance is not None and chance < _SMALL_CHANCE:
+            chance = None
         if remedy.action not in CASTS_VOTES:
             joined.append(remedy)
         elif cells:

@@ -43,10 +43,11 @@ def explain_coarse_grid(view: CaseView, cell: CellStanding, lines: tuple[str, ..
         resolution, votes = finer
         words = f"ask again with a finer grid, M = {resolution:,}"
         remedies.append(Remedy("new-run", words, votes=votes, note=_NEW_ALPHA))
+    needed, looks = probability(cell.needed, cell.guess), probability(cell.guess, cell.needed)
     return Finding(
         "too-coarse",
         f"Votes at one place must vouch for the whole cell, {cell.cell.reach:.2f} sigmas wide from there, and that "
-        f"takes a p_A above {probability(cell.needed, cell.guess)}; it looks like {probability(cell.guess, cell.needed)}.",
+        f"takes a p_A above {needed}; it looks like {looks}.",
         lines,
         tuple(remedies),
         (cell.path,),

@@ -9,21 +9,18 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tpc_core.case_view import CaseView
+from tpc_core.case_view import CaseView, radius_part
 from tpc_core.certify.whole import LARGEST_SAMPLES
 from tpc_core.forecast.nearby import QUANTILES, Band, band, posterior
 from tpc_core.forecast.remaining_cost import place_costs
 from tpc_core.proofs import CellStanding
 from tpc_core.smoothing import OneProbability
 from tpc_core.statistics import lower_confidence_bound
+from tpc_core.votes import BLOCK
 
 Array = NDArray[np.float64]
 
 _STEPS = 24
-_LINEAR_PARTS = (0.25, 0.5, 0.75, 1.0, 1.5)
-"""Parts of the radius asked for at which the needed p_A of linear maps is computed: a second of quadrature each."""
-
-_LARGEST_LINEAR = 0.94
 
 
 @dataclass(frozen=True)
@@ -44,16 +41,6 @@ def radius_by_votes(view: CaseView) -> tuple[RadiusForecast, ...]:
     return ()
 
 
-def radius_part(rule: OneProbability, p_a: float, radii: Sequence[float]) -> float:
-    """The part of some radii that a bound of p_A certifies; about that for linear maps, read off a table."""
-    if rule.name != "linear":
-        found = rule.largest(p_a, tuple(radii))
-        return max(min(r / asked for r, asked in zip(found, radii, strict=True)), 0.0)
-    parts = [part for part in _LINEAR_PARTS if part * radii[0] < _LARGEST_LINEAR]
-    needed = [rule.needed(tuple(part * r for r in radii)).q for part in parts]
-    return float(np.interp(p_a, [0.5, *needed], [0.0, *parts]))
-
-
 def sample_radius(rule: OneProbability, radii: Sequence[float], alpha: float, n: int, n_a: int) -> float:
     """The part of some radii that votes (n, n_A) certify, read once at their end."""
     return radius_part(rule, lower_confidence_bound(n_a, n, alpha), radii)
@@ -62,9 +49,9 @@ def sample_radius(rule: OneProbability, radii: Sequence[float], alpha: float, n:
 def _one_probability(view: CaseView, rule: OneProbability, cell: CellStanding) -> tuple[RadiusForecast, ...]:
     """The votes so far, and those to come at a rate that they leave open."""
     most = max(LARGEST_SAMPLES, 8 * cell.n)
-    now = view.certificate.samples
-    found = []
-    for size in np.unique(np.geomspace(cell.n, most, _STEPS // 2).astype(int)):
+    now, least = view.certificate.samples, view.certified_part
+    found = [RadiusForecast(float(now), (least, least, least))]
+    for size in np.unique(np.geomspace(cell.n + BLOCK, most, _STEPS // 2).astype(int)):
         counts = [cell.n_a + int(posterior(cell.n, cell.n_a, q) * (size - cell.n)) for q in QUANTILES]
         radii = [sample_radius(rule, view.radii, view.claim.alpha, int(size), k) for k in counts]
         found.append(RadiusForecast(float(now + size - cell.n), band(radii)))
