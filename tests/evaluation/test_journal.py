@@ -97,7 +97,11 @@ def test_a_changed_setting_is_refused_with_the_difference(
     ask: Ask, whole: Path, changed: dict[str, float], shown: str
 ) -> None:
     with pytest.raises(InvalidValue, match=shown):
-        prepare(ask("tiny-rotation", *CLAIMS, **{"limit": 6, "budget_samples": 384, **changed}), whole, resume=True)
+        prepare(
+            ask("tiny-rotation", *CLAIMS, **{"limit": 6, "budget_samples": 384, **changed}),
+            whole,
+            resume=True,
+        )
 
 
 def test_changed_claims_and_a_changed_model_are_refused(ask: Ask, whole: Path) -> None:

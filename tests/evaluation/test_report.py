@@ -199,7 +199,9 @@ def test_part_segmentation_is_counted_point_by_point(tmp_path: Path, monkeypatch
         classes=[f"part {number}" for number in range(50)],
         dataset="shapenetpart",
     )
-    request = Request(model=model, claims=["z-rotation:180", "z-rotation:5"], budget_samples=384, device="cpu")
+    request = Request(
+        model=model, claims=["z-rotation:180", "z-rotation:5"], budget_samples=384, device="cpu"
+    )
     figures = evaluate(request, tmp_path / "run", InlineEngine())
     wide, narrow = figures.claims
     assert narrow.certified_ratio is not None
@@ -210,7 +212,9 @@ def test_part_segmentation_is_counted_point_by_point(tmp_path: Path, monkeypatch
     assert narrow.certified_accuracy.value >= narrow.joint_accuracy.value
     assert figures.clean_accuracy.value >= narrow.certified_accuracy.value
     assert figures.evaluations_per_object == 128 + 256, "two radii share their votes"
-    accuracy = evaluate(request.model_copy(update={"accuracy_only": True}), tmp_path / "accuracy", InlineEngine())
+    accuracy = evaluate(
+        request.model_copy(update={"accuracy_only": True}), tmp_path / "accuracy", InlineEngine()
+    )
     assert [c.certified_accuracy for c in accuracy.claims] == [c.certified_accuracy for c in figures.claims]
     # What a part has no use for is left out of the journal, and the journal can be read all the same.
     assert load_figures(tmp_path / "run")[0] == figures

@@ -64,8 +64,14 @@ def test_covers_go_up_and_stop_at_the_first_failure(ask: Ask, tmp_path: Path) ->
         assert composed == (separate[2] if large == "certified" else "implied")
 
 
-def test_shapes_fixed_beforehand_have_all_of_alpha_each_and_share_their_votes(ask: Ask, tmp_path: Path) -> None:
-    claims = ("z-taper+z-rotation:taper=0.05,rotation=1", "z-taper+z-rotation:taper=0.1,rotation=1", "l2:0.02")
+def test_shapes_fixed_beforehand_have_all_of_alpha_each_and_share_their_votes(
+    ask: Ask, tmp_path: Path
+) -> None:
+    claims = (
+        "z-taper+z-rotation:taper=0.05,rotation=1",
+        "z-taper+z-rotation:taper=0.1,rotation=1",
+        "l2:0.02",
+    )
     prepared = prepare(ask("tiny-noise", *claims, budget_samples=5_000), tmp_path / "run")
     for task in _tasks(prepared, [0, 1, 2], certificates=True):
         result = evaluate_object(task)
@@ -102,7 +108,9 @@ def test_accuracy_only_spends_no_votes_on_wrong_predictions(ask: Ask, tmp_path: 
     claims = ("x-rotation:2", "x-rotation:20")
     both = evaluate(ask("tiny-rotation", *claims, budget_samples=640), tmp_path / "both", InlineEngine())
     fast = evaluate(
-        ask("tiny-rotation", *claims, budget_samples=640, accuracy_only=True), tmp_path / "fast", InlineEngine()
+        ask("tiny-rotation", *claims, budget_samples=640, accuracy_only=True),
+        tmp_path / "fast",
+        InlineEngine(),
     )
     rows = load_figures(tmp_path / "fast")[1].values()
     wrong = [row for row in rows if not row.right]

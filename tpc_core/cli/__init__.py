@@ -55,7 +55,7 @@ _SUMMARIES = {
     "report": "Tables and curves of evaluations, beside the paper's.",
     "train": "Train a checkpoint from its recipe.",
     "transforms": "The transforms, their parameters and their units.",
-    "verify": "Check a certificate file; with --replay, cast its votes again.",
+    "verify": "Check a certificate file; --replay casts its votes again, --fresh others.",
 }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Literal, cast
 
 import click
 
 from tpc_core.attacks import METHODS
 from tpc_core.attacks import attack as search
-from tpc_core.cli.options import Question, as_json, question
+from tpc_core.cli.options import Asked, as_json, question
 from tpc_core.errors import InvalidValue
 
 
@@ -22,7 +23,7 @@ from tpc_core.errors import InvalidValue
 @click.option("--tries", type=int, default=200, show_default=True, help="Parameters to try per method.")
 @as_json
 def attack(
-    ask: Question,
+    ask: Asked,
     against: str,
     methods: tuple[str, ...],
     tries: int,
@@ -31,27 +32,24 @@ def attack(
     """Attack OBJECT. Exit 0: nothing found; 1: an attack was found and proven; 2: bad input."""
     if ask.radius is None:
         raise InvalidValue("give the radius that the attack may use: --radius")
-    base, cloud = ask.load()
+    base, cloud, asked = ask.load()
     report = search(
         base,
         cloud,
-        ask.transform,
-        ask.radius,
+        asked.transform,
+        asked.radius,
+        asked.options,
         against=cast(Literal["smoothed", "base"], against),
         methods=methods or tuple(METHODS),
         tries=tries,
-        alpha=ask.alpha,
-        sigma=ask.sigma,
-        seed=ask.seed,
-        device=ask.device,
     )
     if as_json:
         facts = {
             "found": report.attack is not None,
             "sentence": report.sentence,
             "model": base.name,
-            "prediction": report.prediction.model_dump(),
-            "attack": report.attack.model_dump() if report.attack else None,
+            "prediction": report.prediction,
+            "attack": asdict(report.attack) if report.attack else None,
             "closest_margin": report.closest.margin,
             "evaluations": report.evaluations,
         }

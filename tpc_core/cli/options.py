@@ -17,6 +17,7 @@ from tpc_core.data import load_object
 from tpc_core.errors import InvalidValue
 from tpc_core.models.choose import model_for
 from tpc_core.models.store import Model
+from tpc_core.question import Options, Question
 from tpc_core.transforms import parse_transform
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -44,7 +45,9 @@ QUESTION = [
     click.option("--points", type=int, help="Size of the cloud; by default the model's own."),
     click.option("--sigma", help="Another smoothing sigma, in the transform's units: 0.1, or 60,10."),
     click.option("--alpha", type=float, default=0.001, show_default=True, help="Probability of error."),
-    click.option("--seed", type=int, default=0, show_default=True),
+    click.option(
+        "--seed", type=int, help="By default a hash of cloud, model and transform: nobody's choice."
+    ),
     click.option(
         "--device", default="auto", show_default=True, callback=device_here, help="auto, cpu or cuda."
     ),
@@ -52,8 +55,8 @@ QUESTION = [
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a command is asked about: an object, a transform with its radius, and the model that answers."""
+class Asked:
+    """What was typed: an object, a transform with its radius, and the model that answers, each in a person's words."""
 
     spec: str
     transform: str
@@ -62,22 +65,28 @@ class Question:
     points: int | None
     sigma: tuple[float, ...] | None
     alpha: float
-    seed: int
+    seed: int | None
     device: str
 
-    def load(self) -> tuple[Model, Cloud]:
-        """The model, or the one that fits the transform, and the object cut to the model's size."""
+    def load(self, **more: Any) -> tuple[Model, Cloud, Question]:
+        """The model, or the one that fits the transform; the object, cut to its size; and the question, checked."""
+        options = Options(alpha=self.alpha, sigma=self.sigma, seed=self.seed, device=self.device, **more)
         base = model_for(parse_transform(self.transform), self.model, self.points)
-        return base, load_object(self.spec, points=self.points or base.num_points or 64)
+        cloud = load_object(self.spec, points=self.points or base.num_points or 64)
+        return (
+            base,
+            cloud,
+            Question.of(base.name, self.spec, len(cloud), self.transform, self.radius, options),
+        )
 
 
 def question(command: Command) -> Command:
-    """Give a command OBJECT, --transform, --radius, --model and what goes with them, as one `Question`."""
+    """Give a command OBJECT, --transform, --radius, --model and what goes with them, as typed."""
 
     @functools.wraps(command)
     def asked(*args: Any, **values: Any) -> Any:
-        own = {field.name: values.pop(field.name) for field in fields(Question)}
-        return command(*args, Question(**own | {"sigma": parse_sigma(own["sigma"])}), **values)
+        own = {field.name: values.pop(field.name) for field in fields(Asked)}
+        return command(*args, Asked(**own | {"sigma": parse_sigma(own["sigma"])}), **values)
 
     for option in reversed(QUESTION):
         asked = option(asked)

@@ -1,4 +1,4 @@
-"""`tpc verify`: does a certificate follow from its own counts, and do the votes come out again?"""
+"""`tpc verify`: does a certificate follow from its own votes, do they come out again, and would others say the same?"""
 
 from __future__ import annotations
 
@@ -7,32 +7,36 @@ from pathlib import Path
 
 import click
 
-from tpc_core.certificate.replay import replay as replay_votes
 from tpc_core.certificate.schema import Certificate
-from tpc_core.certificate.verify import verify as verify_counts
 from tpc_core.cli.options import as_json, progress_bar
-from tpc_core.models import load_model
+from tpc_core.models import Model, load_model
+from tpc_core.models.choose import model_with_digest
+from tpc_core.verify import replay as replay_votes
+from tpc_core.verify import verify as verify_votes
+from tpc_core.verify import verify_fresh
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--replay", is_flag=True, help="Cast every recorded vote again and compare.")
-@click.option("--model", "-m", help="The checkpoint to replay with; by default the one that is named inside.")
+@click.option(
+    "--fresh",
+    type=int,
+    metavar="SEED",
+    help="Cast other votes, under a seed of your own that nobody could foresee: does the verdict stand?",
+)
+@click.option("--model", "-m", help="The checkpoint that voted; by default the one here that has its digest.")
 @as_json
-def verify(file: Path, replay: bool, model: str | None, as_json: bool) -> int:
-    """Check the certificate in FILE. Exit 0: valid and certified; 1: valid, not certified; 2: rejected."""
+def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_json: bool) -> int:
+    """Check the certificate in FILE.
+
+    Exit 0: valid and certified, and it stands; 1: valid, but not certified, or fresh votes do not say so; 2: rejected.
+    """
     certificate = Certificate.load(file)
-    verified = verify_counts(certificate)
-    votes = None
-    if replay:
-        base = load_model(model or certificate.model.name)
-        with progress_bar("replay", silent=as_json) as bar:
-
-            def advance(done: int, total: int) -> None:
-                bar.total = total
-                bar.update(done - bar.n)
-
-            votes = replay_votes(certificate, base, on_progress=advance)
+    verified = verify_votes(certificate)
+    base = _model(certificate, model) if replay or fresh is not None else None
+    votes = _replay(certificate, base, silent=as_json) if replay and base is not None else None
+    again = verify_fresh(certificate, base, fresh) if fresh is not None and base is not None else None
     if as_json:
         facts = {
             "valid": True,
@@ -40,6 +44,8 @@ def verify(file: Path, replay: bool, model: str | None, as_json: bool) -> int:
             "sentence": certificate.sentence,
             "checks": list(verified.checks),
             "replayed_votes": votes,
+            "stands": None if again is None else again.stands,
+            "fresh_votes": None if again is None else again.certificate.samples,
         }
         click.echo(json.dumps(facts))
     else:
@@ -47,4 +53,22 @@ def verify(file: Path, replay: bool, model: str | None, as_json: bool) -> int:
         click.echo(f"  checked: {', '.join(verified.checks)}")
         if votes is not None:
             click.echo(f"  replayed: {votes:,} votes, every count the same")
-    return 0 if verified.verdict == "certified" else 1
+        if again is not None:
+            said = "it stands" if again.stands else f"it does not stand: {again.certificate.sentence}"
+            click.echo(f"  fresh: {again.certificate.samples:,} votes under seed {fresh}, {said}")
+    stands = again is None or again.stands
+    return 0 if verified.verdict == "certified" and stands else 1
+
+
+def _model(certificate: Certificate, name: str | None) -> Model:
+    return load_model(name) if name is not None else model_with_digest(certificate.model.digest)
+
+
+def _replay(certificate: Certificate, model: Model, *, silent: bool) -> int:
+    with progress_bar("replay", silent=silent) as bar:
+
+        def advance(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        return replay_votes(certificate, model, on_progress=advance)

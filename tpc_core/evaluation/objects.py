@@ -101,9 +101,9 @@ def evaluate_with(model: Model, task: Task) -> Result:
 class _Inquiry:
     """All claims about one object, asked upwards; a claim whose smaller sister failed is not asked.
 
-    Claims that are nested share a ledger. Other shapes of region were fixed beforehand, too, so each has a ledger of its
-    own with all of alpha. Every ledger of the object has the same seed: a place has the same votes in all of them, and
-    they are cast once.
+    Claims that are nested share a ledger. Other shapes of region were fixed beforehand, too, so each has a ledger of
+    its own with all of alpha. Every ledger of the object has the same seed: a place has the same votes in all of them,
+    and they are cast once.
     """
 
     def __init__(self, model: Model, cloud: Cloud, settings: Settings, voter: Voter, *, keep: bool) -> None:
