@@ -11,6 +11,7 @@ import contextlib
 import functools
 import math
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,10 +22,9 @@ import torch
 from scipy import special, stats
 from torch import Tensor
 
-import tpc_core.certify  # noqa: F401  (the package's attribute of that name is the function)
-from tpc_core.certify.run import Run
 from tpc_core.cloud import Cloud
-from tpc_core.covers import CoverTree, PriceList
+from tpc_core.covers import Lattice
+from tpc_core.proofs import Claim
 from tpc_core.smoothing import (
     CoordinateSmoothing,
     CylinderSmoothing,
@@ -34,7 +34,7 @@ from tpc_core.smoothing import (
     Smoothing,
 )
 from tpc_core.transforms import parse_transform
-from tpc_core.votes import Ballot
+from tpc_core.votes import BLOCK, Ballot
 
 INSIDE, OUTSIDE = 0, 1
 
@@ -323,50 +323,78 @@ _KNOWN: dict[tuple[int, bytes], np.ndarray] = {}
 
 
 class DrawnVotes:
-    """A stand-in for `Voter` that draws the counts from the true probabilities."""
+    """A stand-in for `Voter` that draws the counts from the true probabilities.
+
+    Draws are keyed by seed, stream and block, as the noise of the real voter is: a vote that is asked for twice is the
+    same vote, and a stream of another name is an independent one. Without that, a second chance on fresh noise would
+    look like going on with the same votes.
+    """
 
     def __init__(self, base: Any, smoothing: Smoothing, *, seed: int, device: torch.device) -> None:
         self.base, self.smoothing, self.seed, self.device = base, smoothing, seed, device
+        self.model_digest = base.digest
         self.num_classes = len(base.classes)
         self.per_point = base.task == "segmentation"
         self.evaluations = 0
-        self._rng = np.random.default_rng(seed)
+        self._drawn: dict[str, tuple[np.random.Generator, list[np.ndarray]]] = {}
+
+    def cast(self, ballots: Sequence[Ballot]) -> list[np.ndarray]:
+        return [self._blocks(ballot) for ballot in ballots]
 
     def count(self, points: Tensor, stream: str, start: int, stop: int) -> np.ndarray:
-        self.evaluations += stop - start
-        key = (id(self.base), points.numpy().tobytes())
+        assert start % BLOCK == stop % BLOCK == 0
+        return self._blocks(Ballot(points, stream, start, stop)).sum(axis=0)
+
+    def _blocks(self, ballot: Ballot) -> np.ndarray:
+        self.evaluations += ballot.stop - ballot.start
+        key = (id(self.base), ballot.points.numpy().tobytes())
         if key not in _KNOWN:
-            _KNOWN[key] = np.clip(self.base.probabilities(points, self.smoothing), 0, 1)
-        q = _KNOWN[key]
-        return self._rng.multinomial(stop - start, q).astype(np.int64)
-
-    def count_many(self, ballots: Sequence[Ballot]) -> list[np.ndarray]:
-        return [self.count(b.points, b.stream, b.start, b.stop) for b in ballots]
-
-
-def _remembered_at(at: Callable[[Run, np.ndarray], Tensor]) -> Callable[[Run, np.ndarray], Tensor]:
-    known: dict[tuple[str, str, bytes], Tensor] = {}
-
-    def remembered(run: Run, z: np.ndarray) -> Tensor:
-        key = (run.transform.name, run.cloud.digest, np.asarray(z, dtype=np.float64).tobytes())
-        if key not in known:
-            known[key] = at(run, z)
-        return known[key]
-
-    return remembered
+            _KNOWN[key] = np.clip(self.base.probabilities(ballot.points, self.smoothing), 0, 1)
+        if ballot.stream not in self._drawn:
+            name = zlib.crc32(ballot.stream.encode())
+            self._drawn[ballot.stream] = np.random.Generator(np.random.SFC64([self.seed, name])), []
+        rng, blocks = self._drawn[ballot.stream]
+        while len(blocks) < ballot.stop // BLOCK:
+            blocks.append(rng.multinomial(BLOCK, _KNOWN[key]).astype(np.int64))
+        return np.array(blocks[ballot.start // BLOCK : ballot.stop // BLOCK])
 
 
 @contextlib.contextmanager
 def simulated_votes() -> Iterator[None]:
     """Within it, certify draws its votes from the closed form; everything else is the real thing."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["tpc_core.certify"], "Voter", DrawnVotes)
+        patch.setattr(sys.modules["tpc_core.certify.prepare"], "Voter", DrawnVotes)
         _KNOWN.clear()
-        # Trees, tested clouds and prices are the same in every run of one question; remembering them changes nothing but time.  # noqa: E501
-        patch.setattr(sys.modules["tpc_core.certify.cover"], "PriceList", functools.lru_cache(PriceList))
-        patch.setattr(CoverTree, "children", functools.lru_cache(maxsize=None)(CoverTree.children))
-        patch.setattr(Run, "at", _remembered_at(Run.at))
+        # Trees and tested clouds are the same in every run of one question; remembering them changes nothing but time.
+        for name in ("first_cells", "children", "cell", "box"):
+            patch.setattr(Lattice, name, functools.lru_cache(maxsize=None)(getattr(Lattice, name)))
+        patch.setattr(Lattice, "of", staticmethod(_remembered_lattice(Lattice.of)))
+        patch.setattr(Claim, "at", _remembered_at(Claim.at))
         yield
+
+
+def _remembered_lattice(of: Callable[..., Lattice]) -> Callable[..., Lattice]:
+    known: dict[tuple[object, bytes], Lattice] = {}
+
+    def remembered(transform: object, cover: object, points: np.ndarray) -> Lattice:
+        key = ((transform, cover), points.tobytes())
+        if key not in known:
+            known[key] = of(transform, cover, points)
+        return known[key]
+
+    return remembered
+
+
+def _remembered_at(at: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    known: dict[tuple[str, str, bytes], Tensor] = {}
+
+    def remembered(claim: Claim, z: np.ndarray) -> Tensor:
+        key = (claim.transform.name, claim.cloud.digest, np.asarray(z, dtype=np.float64).tobytes())
+        if key not in known:
+            known[key] = at(claim, z)
+        return known[key]
+
+    return remembered
 
 
 def at_most(errors: int, runs: int, alpha: float) -> bool:

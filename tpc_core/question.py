@@ -19,7 +19,7 @@ from tpc_core.statistics import check_alpha
 from tpc_core.transforms import Composition, RadiusInput, Transform, parse_transform
 
 Protocol = Literal["adaptive", "paper"]
-LARGEST_ALPHA = 0.5
+SMALLEST_ALPHA, LARGEST_ALPHA = 1e-15, 0.5
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,11 @@ class Options:
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
-        if self.alpha > LARGEST_ALPHA:
-            raise InvalidValue(f"alpha is the probability of a wrong certificate: {self.alpha:g} is too large")
+        if not SMALLEST_ALPHA <= self.alpha <= LARGEST_ALPHA:
+            raise InvalidValue(
+                f"alpha is the probability of a wrong certificate; choose one from {SMALLEST_ALPHA:g} to "
+                f"{LARGEST_ALPHA:g}, not {self.alpha:g}"
+            )
         if self.protocol not in ("adaptive", "paper"):
             raise InvalidValue(f"protocol must be adaptive or paper, not {self.protocol!r}")
         if self.seed is not None and not 0 <= self.seed < 1 << 63:

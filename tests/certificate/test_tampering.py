@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
-import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from tests.certificate.made import QUESTIONS, SMALL, changed, genuine
-from tests.classifiers import broken_at
 from tpc_core.certificate import Certificate
-from tpc_core.certificate.verify import verify
-from tpc_core.certify import Options, certify
+from tpc_core.certificate.sentence import certified_sentence, radius_words
+from tpc_core.certify import certify
 from tpc_core.errors import InvalidCertificate, TpcError
+from tpc_core.transforms import parse_transform
+from tpc_core.verify import replay, verify
 
 Content = dict[str, Any]
 
@@ -42,18 +43,116 @@ def _all(*changes: Callable[[Content], object]) -> Callable[[Content], None]:
     return change
 
 
-def _larger_root(factor: float) -> Callable[[Content], None]:
+def _radius(factor: float) -> Callable[[Content], None]:
+    """Another radius, said alike in question, claim and sentence, as a careful forger would."""
+
     def change(content: Content) -> None:
-        for name in content["claim"]["radius"]:
-            content["claim"]["radius"][name] *= factor
-            content["evidence"]["root_radius"][name] *= factor
+        for place in (content["radius"], content["question"]["radius"]):
+            for name in place:
+                place[name] *= factor
+        _say_again(content)
+
+    return change
+
+
+def _say(**radius: float) -> Callable[[Content], None]:
+    def change(content: Content) -> None:
+        content["radius"] = dict(radius)
+        content["question"]["radius"] = dict(radius)
+        _say_again(content)
+
+    return change
+
+
+def _say_again(content: Content) -> None:
+    """The sentence that fits the radius."""
+    transform = parse_transform(content["question"]["transform"])
+    within = radius_words(transform.radii, content["radius"])
+    alpha, name = content["question"]["options"]["alpha"], content["prediction"]
+    content["sentence"] = certified_sentence(transform, within, alpha, name)
+
+
+def _option(name: str, to: Any) -> Callable[[Content], None]:
+    def change(content: Content) -> None:
+        content["question"]["options"][name] = to
+        if name == "alpha":
+            _say_again(content)
+
+    return change
+
+
+def _certified(content: Content) -> None:
+    content["verdict"] = "certified"
+    _say_again(content)
+
+
+def _blocks(place: str, to: Callable[[list[Any]], list[Any]]) -> Callable[[Content], None]:
+    """Change the votes of a place, or of the first cell, and count all votes again."""
+
+    def change(content: Content) -> None:
+        places = content["ledger"]["places"]
+        name = next(p for p in places if p.startswith(place))
+        places[name] = to(places[name])
+        _count_again(content)
+
+    return change
+
+
+def _count_again(content: Content) -> None:
+    votes = sum(len(blocks) for blocks in content["ledger"]["places"].values())
+    votes += sum(len(attack["votes"]) for attack in content["ledger"]["refutations"])
+    content["samples"] = 32 * votes
+
+
+def _drop(place: str) -> Callable[[Content], None]:
+    def change(content: Content) -> None:
+        places = content["ledger"]["places"]
+        del places[next(p for p in places if p.startswith(place))]
+        _count_again(content)
+
+    return change
+
+
+def _leaf(content: Content) -> str:
+    """A cell that nothing below it stands for."""
+    cells = [place for place in content["ledger"]["places"] if place.startswith("cell|")]
+    return next(p for p in cells if p.endswith(":") and not any(o != p and o.startswith(p) for o in cells))
+
+
+def _drop_leaf(content: Content) -> None:
+    del content["ledger"]["places"][_leaf(content)]
+    _count_again(content)
+
+
+def _move_leaf(to: str) -> Callable[[Content], None]:
+    def change(content: Content) -> None:
+        places = content["ledger"]["places"]
+        places[to] = places.pop(_leaf(content))
+
+    return change
+
+
+def _rename(old: str, new: str) -> Callable[[Content], None]:
+    def change(content: Content) -> None:
+        places = content["ledger"]["places"]
+        name = next(p for p in places if p.startswith(old))
+        places[name.replace(old, new, 1)] = places.pop(name)
+
+    return change
+
+
+def _new_place(name: str) -> Callable[[Content], None]:
+    def change(content: Content) -> None:
+        content["ledger"]["places"][name] = [[0, 32]]
+        _count_again(content)
 
     return change
 
 
 def _every_vote(content: Content) -> None:
-    """All votes of the last reading for y_A, the recorded bound left as it was."""
-    content["evidence"]["readings"][-1]["n_a"] = content["evidence"]["readings"][-1]["n"]
+    """All votes for the first class, and certified; the votes are forged, so only a replay could tell."""
+    for blocks in content["ledger"]["places"].values():
+        blocks[:] = [[0, 32]] * len(blocks)
 
 
 def _other_points(content: Content) -> None:
@@ -62,9 +161,7 @@ def _other_points(content: Content) -> None:
 
 
 def _smaller_cloud(content: Content) -> None:
-    """Shrunk points with a matching digest: displacements are smaller, so the recorded cells cannot be right."""
-    import hashlib
-
+    """Shrunk points with a matching digest: they move less, but the seed belongs to the true cloud."""
     raw = (
         (np.frombuffer(base64.b64decode(content["cloud"]["points"]), dtype="<f4") * 0.5)
         .astype("<f4")
@@ -73,158 +170,128 @@ def _smaller_cloud(content: Content) -> None:
     content["cloud"].update(points=base64.b64encode(raw).decode(), digest=hashlib.sha256(raw).hexdigest())
 
 
-def _drop_a_passed_cell(content: Content) -> None:
-    cells = content["evidence"]["cells"]
-    cells.remove(next(cell for cell in cells if cell["state"] == "passed"))
-
-
-def _drop_a_refined_cell(content: Content) -> None:
-    cells = content["evidence"]["cells"]
-    cells.remove(next(cell for cell in cells if cell["state"] == "refined"))
-
-
-def _flip(old: str, new: str) -> Callable[[Content], None]:
+def _attack(**values: Any) -> Callable[[Content], None]:
     def change(content: Content) -> None:
-        next(cell for cell in content["evidence"]["cells"] if cell["state"] == old)["state"] = new
-
-    return change
-
-
-def _attack_outside(content: Content) -> None:
-    content["attack"]["parameter"] = [1.01 * content["claim"]["radius"]["taper"]]
-
-
-def _cell(**values: Any) -> Callable[[Content], None]:
-    def change(content: Content) -> None:
-        cell = content["evidence"]["cells"][0]
-        for name, value in values.items():
-            cell[name] = value(cell[name]) if callable(value) else value
+        content["ledger"]["refutations"][0].update(values)
+        _count_again(content)
 
     return change
 
 
 UP = 1.05
 TAMPERINGS: list[tuple[str, str, Callable[[Content], object]]] = [
-    # One probability.
-    ("parameter", "the radius up", _set("claim", "radius", "rotation", to=lambda r: 1.5 * r)),
-    ("parameter", "the radius zero", _set("claim", "radius", "rotation", to=0.0)),
-    ("parameter", "the radius negative", _set("claim", "radius", "rotation", to=-5.0)),
-    ("parameter", "another name of the radius", _set("claim", "radius", to={"angle": 20.0})),
-    ("parameter", "another transform", _set("claim", "transform", to="x-rotation")),
-    ("parameter", "a transform that is not smoothed", _set("claim", "transform", to="z-shear")),
+    # The five holes of the first version, and their kin.
+    ("zyx", "a radius of 179 degrees", _say(angle=179.0)),
+    ("zyx", "a radius of 170 degrees", _say(angle=170.0)),
+    ("zyx", "a radius of 180 degrees", _say(angle=180.0)),
+    ("zyx", "a radius of 365 degrees", _say(angle=365.0)),
+    ("zyx", "a radius of 3605 degrees", _say(angle=3605.0)),
+    ("zyx", "a radius of 90 degrees", _say(angle=90.0)),
+    ("parameter", "no votes for the choice of the class", _blocks("select", lambda b: [])),
+    ("parameter", "no choice of the class", _drop("select")),
+    ("parameter", "a longer choice of the class", _blocks("select", lambda b: [*b, b[0]])),
+    ("parameter", "a level chosen afterwards", _option("alpha", 0.5 + 1e-9)),
+    # What is said.
+    ("parameter", "the radius up", _radius(1.5)),
+    ("parameter", "the radius zero", _radius(0.0)),
+    ("parameter", "the radius negative", _radius(-1.0)),
+    ("parameter", "the claim up, the question as it was", _set("radius", "rotation", to=lambda r: 1.5 * r)),
+    ("parameter", "another name of the radius", _set("question", "radius", to={"angle": 20.0})),
+    ("parameter", "another transform", _set("question", "transform", to="x-rotation")),
+    ("parameter", "a transform that is not smoothed", _set("question", "transform", to="z-shear")),
     ("parameter", "sigma up", _set("model", "smoothing", "sigma", to=[40.0])),
-    ("parameter", "alpha up", _set("alpha", to=0.01)),
-    ("parameter", "alpha down", _set("alpha", to=1e-6)),
-    ("parameter undecided", "counts up", _every_vote),
-    ("parameter", "counts past the votes", _set("evidence", "readings", 0, "n_a", to=10_000)),
-    ("parameter", "a stage that was not planned", _set("evidence", "readings", 0, "n", to=129)),
-    ("parameter", "the bound up", _set("evidence", "lower_bound", to=lambda p: min(1.0, p + 1e-6))),
-    ("parameter", "needed down", _set("evidence", "needed", to=lambda p: p - 1e-6)),
-    ("parameter", "another rule", _set("evidence", "rule", to="l2")),
-    ("parameter", "shares above one", _set("statistics", "shares", to=lambda s: [1.0] * len(s))),
-    ("parameter", "a share too few", _set("statistics", "shares", to=lambda s: s[1:])),
-    ("parameter", "a share of zero", _set("statistics", "shares", 0, to=0.0)),
-    ("parameter", "sizes that fall", _set("statistics", "sizes", to=lambda s: s[::-1])),
-    ("parameter", "anytime for staged", _set("statistics", "kind", to="anytime")),
+    ("parameter", "sigma of the question", _option("sigma", [40.0])),
+    ("parameter", "alpha down", _option("alpha", 1e-14)),
+    ("parameter", "the sentence", _set("sentence", to="Every z-rotation within 180 keeps the class inside.")),
+    ("parameter", "a sentence of 100 %", _set("sentence", to=lambda s: s.replace("99.9", "100"))),
     ("parameter", "no class", _set("prediction", to=None)),
-    ("parameter", "a class that lost", _all(_set("prediction", "index", to=1), _set("prediction", "name", to="outside"))),  # noqa: E501
-    ("parameter", "a class of another index", _set("prediction", "index", to=1)),
-    ("parameter", "a class past the last", _set("prediction", "index", to=7)),
-    ("parameter", "more choosing votes than samples", _set("prediction", "samples", to=lambda n: n - 1)),
-    ("parameter", "the points", _other_points),
-    ("parameter", "the number of points", _set("cloud", "count", to=3)),
+    ("parameter", "a class that lost", _set("prediction", to="outside")),
     ("parameter", "undecided though proven", _set("verdict", to="undecided")),
     ("parameter", "refuted though proven", _set("verdict", to="refuted")),
-    ("parameter", "the sentence", _set("sentence", to="Every z-rotation within 180 keeps the class inside.")),
-    ("parameter undecided", "certified though not proven", _set("verdict", to="certified")),
-    ("parameter anytime", "staged for anytime", _set("statistics", "kind", to="staged")),
-    ("parameter largest", "the radius up", _set("claim", "radius", "twist", to=lambda r: UP * r)),
-    ("parameter largest", "the bound up", _set("evidence", "lower_bound", to=0.9999)),
-    ("l2", "the radius up", _set("claim", "radius", "l2", to=lambda r: 3 * r)),
-    ("l2", "l-infinity of the same size", _all(_set("claim", "transform", to="linf"), _set("claim", "radius", to={"linf": 0.2}))),  # noqa: E501
-    ("linf", "the radius up", _set("claim", "radius", "linf", to=lambda r: 3 * r)),
-    ("linear", "the radius up", _set("claim", "radius", "frobenius", to=lambda r: 1.5 * r)),
-    ("linear", "the radius past one", _set("claim", "radius", "frobenius", to=1.5)),
+    ("parameter", "the number of votes", _set("samples", to=lambda n: n + 32)),
+    ("parameter", "the points", _other_points),
+    ("parameter", "the number of points", _set("cloud", "count", to=3)),
+    ("parameter", "two classes of one name", _set("model", "classes", to=["inside", "inside"])),
+    ("parameter", "another object in the question", _set("question", "object", to="chair")),
+    ("parameter", "another model in the question", _set("question", "model", to="pointnet")),
+    ("parameter", "another number of points in the question", _set("question", "points", to=1024)),
+    ("parameter", "a family that is not there", _set("family", to=2)),
+    ("parameter", "a shape of region where there is one only", _set("ledger", "families", to=[[1.0]])),
+    ("parameter undecided", "certified though not proven", _certified),
+    # The votes.
+    ("parameter", "a block of 31 votes", _blocks("whole", lambda b: [[0, 31], *b[1:]])),
+    ("parameter", "a block of 64 votes", _blocks("whole", lambda b: [[0, 64], *b[1:]])),
+    ("parameter", "a class past the last", _blocks("whole", lambda b: [[7, 32], *b[1:]])),
+    ("parameter", "a class below the first", _blocks("whole", lambda b: [[-1, 32], *b[1:]])),
+    ("parameter", "negative votes", _blocks("whole", lambda b: [[0, 33, 1, -1], *b[1:]])),
+    ("parameter", "a class twice", _blocks("whole", lambda b: [[0, 16, 0, 16], *b[1:]])),
+    ("parameter", "votes that are no whole numbers", _blocks("whole", lambda b: [[0, 32.0], *b[1:]])),
+    ("parameter", "true as a number", _blocks("whole", lambda b: [[0, 31, True, 1], *b[1:]])),
+    ("parameter", "fewer votes", _blocks("whole", lambda b: b[:1])),
+    ("parameter", "a place that is not there", _new_place("nowhere")),
+    ("parameter", "a cell where there are none", _new_place("cell|1|0:")),
+    ("parameter", "another seed", _set("ledger", "seed", to=5)),
+    ("parameter", "a seed by hand that is not said", _option("seed", 5)),
+    ("seed by hand", "a seed by hand called its own", _set("ledger", "own_seed", to=True)),
+    ("seed by hand", "another seed by hand", _set("ledger", "seed", to=12)),
+    ("parameter", "another generator", _set("ledger", "generator", to="mersenne")),
+    ("parameter largest", "the radius up", _set("radius", "twist", to=lambda r: UP * r)),
+    ("l2", "the radius up", _radius(3.0)),
+    ("l2", "l-infinity of the same size", _all(_set("question", "transform", to="linf"), _say(linf=0.2))),
+    ("linf", "the radius up", _radius(3.0)),
+    ("linear", "the radius up", _radius(1.5)),
+    ("linear", "the radius past one", _say(frobenius=1.5)),
     # Groups.
-    ("group", "votes that do not add up", _set("evidence", "stages", 0, "a", to=lambda n: n + 1)),
-    ("group", "a class that does not exist", _set("evidence", "stages", 0, to={"z": 128})),
-    ("group", "votes that vanish", _set("evidence", "stages", 1, to={"b": 512})),
-    ("group", "alpha down", _set("alpha", to=1e-30)),
-    ("group", "a transform outside the group", _set("claim", "transform", to="z-taper")),
-    ("group anytime", "a smaller group", _all(_set("model", "smoothing", "group", to="x-rotation"))),
-    ("group", "undecided votes", _all(
-        _set("evidence", "stages", to=[{"a": 64, "b": 64}]), _set("prediction", "votes", to={"a": 128}))),
-    ("group", "the p-value", _set("evidence", "p_value", to=1e-30)),
-    ("group", "two classes of one name", _all(
-        _set("model", "classes", to=["x", "x", "a"]),
-        _set("prediction", to={"index": 1, "name": "x", "votes": {"x": 128}, "samples": 128}),
-        _set("evidence", "stages", to=[{"a": 128}]))),
-    # Trees.
-    ("tree of rotations", "the radius up", _set("claim", "radius", "angle", to=lambda r: UP * r)),
-    ("tree of rotations", "the region and the root up", _larger_root(UP)),
-    ("tree of rotations", "a passed cell removed", _drop_a_passed_cell),
-    ("tree of rotations", "all cells removed", _set("evidence", "cells", to=[])),
-    ("tree of rotations", "a cell twice", _set("evidence", "cells", to=lambda cells: [*cells, cells[-1]])),
-    ("tree of rotations", "a stranger", _set("evidence", "cells", to=lambda cells: [*cells, {**cells[-1], "path": cells[-1]["path"] + "0"}])),  # noqa: E501
-    ("tree of rotations", "passed as refined", _flip("passed", "refined")),
-    ("tree of rotations", "passed as failed", _flip("passed", "failed")),
-    ("tree of rotations", "a smaller reach", _cell(reach=lambda r: 0.9 * r)),
-    ("tree of rotations", "a smaller box", _cell(low=lambda low: [0.9 * v for v in low])),
-    ("tree of rotations", "a box of another dimension", _cell(low=[0.0], high=[1.0])),
-    ("tree of rotations", "a larger bound", _cell(lower_bound=0.9999)),
-    ("tree of rotations", "path shares above one", _set("evidence", "path_shares", to=lambda s: [1.0] * len(s))),
-    ("tree of rotations", "no path shares", _set("evidence", "path_shares", to=[])),
-    ("tree of rotations", "fewer ranks", _set("evidence", "path_shares", to=[1.0])),
-    ("tree of rotations", "another start", _set("evidence", "start", to=0.01)),
-    ("tree of rotations", "sigma up", _set("model", "smoothing", "sigma", to=0.3)),
-    ("tree of rotations", "a cloud that moves less", _smaller_cloud),
-    ("tree of rotations", "another transform", _set("claim", "transform", to="zyx-rotation")),
-    ("tree of rotations", "alpha down", _set("alpha", to=1e-9)),
-    ("tree of rotations", "parameter smoothing", _set("model", "smoothing", to={"kind": "parameter", "transform": "z-rotation", "sigma": [15.0]})),  # noqa: E501
-    ("tree undecided", "certified though not proven", _set("verdict", to="certified")),
-    ("tree undecided", "a refined cell removed", _drop_a_refined_cell),
-    ("tree undecided", "refined as passed", _all(_set("verdict", to="certified"), _flip("refined", "passed"))),
-    ("tree largest", "the radius up", _set("claim", "radius", "taper", to=lambda r: UP * r)),
-    ("tree largest", "the factor up", _all(
-        _set("evidence", "factor", to=lambda f: UP * f), _set("claim", "radius", "taper", to=lambda r: UP * r))),
-    ("tree largest", "a factor above one", _set("evidence", "factor", to=1.5)),
-    ("tree largest", "a negative factor", _set("evidence", "factor", to=-0.5)),
-    ("tree largest", "a given radius", _set("claim", "largest", to=False)),
-    ("tree refuted", "no attack", _set("attack", to=None)),
-    ("tree refuted", "an attack outside the region", _attack_outside),
-    ("tree refuted", "an attack of another dimension", _set("attack", "parameter", to=[0.1, 0.1])),
-    ("tree refuted", "a smaller region", _set("claim", "radius", "taper", to=0.1)),
-    ("tree refuted", "a winner that lost", _set("attack", "winner", to="inside")),
-    ("tree refuted", "votes that do not add up", _set("attack", "samples", to=lambda n: n + 1)),
-    ("tree refuted", "votes that prove nothing", _all(
-        _set("attack", "votes", to={"inside": 128, "outside": 128}), _set("attack", "samples", to=256))),
-    ("tree refuted", "a winner that no class is called", _all(
-        _set("attack", "winner", to="nobody"), _set("attack", "votes", to={"nobody": 256}), _set("attack", "samples", to=256))),  # noqa: E501
-    ("tree refuted", "certified though refuted", _set("verdict", to="certified")),
-    ("tree", "an attack beside a proof", lambda content: content.update(attack=genuine("tree refuted").model_dump(mode="json")["attack"])),  # noqa: E501
-    # The paper's grid.
-    ("grid", "a cell removed", _drop_a_passed_cell),
-    ("grid", "another resolution", _set("evidence", "resolution", to=1)),
-    ("grid", "a resolution beyond any grid", _set("evidence", "resolution", to=99_999)),
-    ("grid", "the radius up", _set("claim", "radius", "taper", to=lambda r: UP * r)),
-    ("grid", "fewer votes", _cell(readings=[{"n": 1000, "n_a": 1000}])),
-    ("grid", "a larger bound", _cell(lower_bound=1.0)),
+    ("group", "undecided votes", _blocks("whole", lambda b: [[0, 16, 1, 16]] * len(b))),
+    ("group", "a transform outside the group", _set("question", "transform", to="z-taper")),
+    ("group of a circle", "a smaller group", _set("model", "smoothing", "group", to="x-rotation")),
+    ("group", "alpha down", _option("alpha", 1e-14)),
+    # Covers.
+    ("cover of rotations", "the radius up", _radius(UP)),
+    ("cover of rotations", "a cell removed", _drop_leaf),
+    ("cover of rotations", "all cells removed", lambda c: [c["ledger"].update(
+        places={"select": c["ledger"]["places"]["select"]}), _count_again(c)]),
+    ("cover of rotations", "a cell under another name", _move_leaf("cell|1|0,0,1000:")),
+    ("cover of rotations", "a cell of another family", _move_leaf("cell|2|0,0,0:")),
+    ("cover of rotations", "a name that is not canonical", _rename("cell|1|0,0,0:", "cell|1|00,0,0:")),
+    ("cover of rotations", "a name of another dimension", _rename("cell|1|0,0,0:", "cell|1|0,0:")),
+    ("cover of rotations", "halves that are no halves", _rename("cell|1|0,0,0:", "cell|1|0,0,0:2")),
+    ("cover of rotations", "sigma up", _set("model", "smoothing", "sigma", to=0.3)),
+    ("cover of rotations", "a cloud that moves less", _smaller_cloud),
+    ("cover of rotations", "another transform", _set("question", "transform", to="zyx-rotation")),
+    ("cover of rotations", "alpha down", _option("alpha", 1e-14)),
+    ("cover of rotations", "the paper's protocol", _option("protocol", "paper")),
+    ("cover undecided", "certified though not proven", _certified),
+    ("cover largest", "the radius up", _set("radius", "taper", to=lambda r: UP * r)),
+    ("cover largest", "a given radius", _option("largest", False)),
+    ("cover of two", "another shape", _all(_set("radius", "taper", to=0.1), _set("question", "radius", "taper", to=0.1), _say_again)),  # noqa: E501
+    ("cover of two", "no shape", _set("ledger", "families", to=[])),
+    ("cover of two", "a shape twice", _set("ledger", "families", to=lambda f: [*f, *f])),
+    ("cover of two", "a shape past one", _set("ledger", "families", to=[[1.0, 2.0]])),
+    ("cover refuted", "no attack", lambda c: [c["ledger"].update(refutations=[]), _count_again(c)]),
+    ("cover refuted", "an attack outside the region", _attack(parameter=[0.85])),
+    ("cover refuted", "an attack of another dimension", _attack(parameter=[0.1, 0.1])),
+    ("cover refuted", "a rival that lost", _attack(rival=0)),
+    ("cover refuted", "a rival that is not there", _attack(rival=9)),
+    ("cover refuted", "votes that prove nothing", _attack(votes=[[0, 16, 1, 16]] * 4)),
+    ("cover refuted", "one block of votes at a tiny level", _all(_attack(votes=[[0, 8, 1, 24]]))),
+    ("cover refuted", "certified though refuted", _certified),
+    # The paper's protocol.
+    ("grid", "a cell removed", _drop("grid|2")),
+    ("grid", "another resolution", _option("resolution", 1)),
+    ("grid", "a resolution beyond any grid", _option("resolution", 99_999)),
+    ("grid", "the radius up", _radius(UP)),
+    ("grid", "fewer votes", _blocks("grid", lambda b: b[:100])),
+    ("grid", "more votes", _blocks("grid", lambda b: [*b, b[0]])),
+    ("paper's sample", "more votes", _blocks("whole", lambda b: [*b, b[0]])),
+    ("paper's sample", "fewer votes", _blocks("whole", lambda b: b[:-1])),
     # Points.
-    ("points", "a point certified", _set("evidence", "certified", -1, to=True)),
-    ("points", "a point jointly certified", _set("evidence", "jointly_certified", -1, to=True)),
-    ("points", "needed down", _set("evidence", "needed", to=0.5)),
-    ("points", "the radius up", _set("claim", "radius", "rotation", to=60.0)),
-    ("points", "a point removed", _set("evidence", "n_a", to=lambda n: n[1:])),
-    ("points", "more votes than were cast", _set("evidence", "n_a", 0, to=10_000)),
-    ("points", "a part that does not exist", _set("evidence", "predictions", 0, to=17)),
-    ("points", "no votes, yet certified", _all(_set("evidence", "n", to=0), _set("evidence", "certified", to=[True] * 5))),  # noqa: E501
-    ("points", "a sample size of another plan", _all(
-        _set("statistics", "sizes", to=[100_000]),)),
-    ("points of a group", "a rival without votes", _all(
-        _set("evidence", "n_a", to=[300] * 5), _set("evidence", "runner_up", to=[0] * 5),
-        _set("evidence", "certified", to=[True] * 5), _set("evidence", "jointly_certified", to=[True] * 5),
-        _set("evidence", "lower_bounds", to=[0.25] * 5), _set("verdict", to="certified"))),
-    ("points", "another bound", _set("evidence", "lower_bounds", 0, to=0.9999999)),
+    ("points", "the radius up", _all(_set("radius", "rotation", to=60.0), _set("question", "radius", "rotation", to=60.0))),  # noqa: E501
+    ("points", "a point too few", _blocks("whole", lambda b: [block[1:] for block in b])),
+    ("points", "a part that does not exist", _blocks("whole", lambda b: [[[7, 32], *b[0][1:]], *b[1:]])),
+    ("points", "certified though not proven", _set("verdict", to="certified")),
+    ("points", "the largest radius", _option("largest", True)),
+    ("points of a group", "a sentence of more points", _set("sentence", to=lambda s: s + " All of them.")),
 ]  # fmt: skip
 
 
@@ -240,24 +307,42 @@ def test_a_changed_certificate_is_rejected_with_a_reason(
 
 @pytest.mark.parametrize("kind", list(QUESTIONS))
 def test_a_change_without_a_new_seal_is_rejected(kind: str) -> None:
-    touched = genuine(kind).model_copy(update={"seed": 77})
+    touched = genuine(kind).model_copy(update={"device": "cuda"})
     with pytest.raises(InvalidCertificate, match="checksum"):
         verify(touched)
 
 
-def test_a_root_past_the_domain_does_not_stretch_the_claim() -> None:
-    """Angles stop at 180 degrees: a tree "of 100 radians" covers pi, and a factor of it is a factor of pi."""
-    found = certify(
-        broken_at(SMALL, "z-rotation", [1.2], 0.6), SMALL, "z-rotation", 180, Options(largest=True)
-    )
-    assert found.verdict == "certified"
+def test_a_class_is_not_changed_by_going_on() -> None:
+    """The votes of an airplane do not go on as those of a chair: the choice is read off its own votes."""
+    made = genuine("parameter")
 
     def lie(content: Content) -> None:
-        content["evidence"]["root_radius"]["rotation"] = 100.0
-        content["claim"]["radius"]["rotation"] = math.degrees(100 * content["evidence"]["factor"] * 0.999)
+        content["prediction"] = "outside"
+        content["sentence"] = content["sentence"].replace("inside", "outside")
 
-    with pytest.raises(InvalidCertificate):
-        verify(changed(found, lie))
+    forged = changed(made, lie)
+    with pytest.raises(InvalidCertificate, match="choose"):
+        verify(forged)
+    model, cloud, transform, radius, options = QUESTIONS["parameter"]()
+    more = certify(model, cloud, transform, radius, options, resume=forged)
+    assert more.prediction == "inside"
+
+
+def test_all_votes_forged_pass_nothing_but_a_plain_check() -> None:
+    """Votes are the one thing that a file alone cannot prove: a replay catches them, and says so."""
+    made = genuine("parameter undecided")
+
+    def lie(content: Content) -> None:
+        _every_vote(content)
+        _certified(content)
+
+    forged = changed(made, lie)
+    try:
+        verify(forged)
+    except InvalidCertificate:
+        return
+    with pytest.raises(InvalidCertificate, match="come out"):
+        replay(forged, QUESTIONS["parameter undecided"]()[0])
 
 
 def _mutate(value: Any, rng: random.Random) -> Any:

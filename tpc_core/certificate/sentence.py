@@ -51,6 +51,7 @@ def refuted_sentence(transform: Transform, place: Mapping[str, float], name: str
     return f"An attack by {transform.name} ({where}) turns {name} into {winner}."
 
 
-def undecided_sentence(transform: Transform, within: str, name: str, why: str) -> str:
+def undecided_sentence(transform: Transform, within: str, name: str | None, why: str) -> str:
     """What is not known, and why."""
-    return f"Undecided whether every {transform.noun} within {within} keeps the class {name}: {why}."
+    what = "its class" if name is None else f"the class {name}"
+    return f"Undecided whether every {transform.noun} within {within} keeps {what}: {why}."

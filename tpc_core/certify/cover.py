@@ -49,6 +49,9 @@ one unlucky sample must not end a run."""
 _FINENESS = 0.02
 """Where the largest radius is sought, a lost cell is halved until it is this thin, as a part of its distance."""
 
+_LARGEST_PATIENCE = 2_048
+"""Votes that one cell may cost where the largest radius is sought: near its end, more votes buy next to nothing."""
+
 _LONGEST_STRIDE = 64
 
 Choice = Literal["more", "split", "fail"]
@@ -245,6 +248,8 @@ def _choose(search: _Search, cell: Cell, tally: Tally) -> Choice:
     if focus is not None and focus.until is not None:
         return "more" if tally.n < focus.until else "fail"
     patience = search.run.question.options.patience
+    if search.largest:
+        patience = min(patience, _LARGEST_PATIENCE)
     hits = int(tally.total[search.run.target])
     for p in (_guess(tally, search.run.target), upper_bound(hits, tally.n, _HOPE)):
         stay = max(prices.stay(p, cell.reach, cell.depth) - tally.n, BLOCK)

@@ -50,6 +50,7 @@ class Ledger:
     """The proportions of the regions that were asked for, in the order in which they were first asked."""
     tallies: dict[str, Tally] = field(default_factory=dict)
     refutations: list[Refutation] = field(default_factory=list)
+    _chosen: NDArray[np.int64] | None = field(default=None, init=False, repr=False, compare=False)
 
     # -- votes ---------------------------------------------------------------------------------------------------
 
@@ -75,9 +76,9 @@ class Ledger:
     def chosen(self) -> NDArray[np.int64] | None:
         """y_A: one class, or one for each point; None until its choice has ended."""
         tally = self.tallies.get(SELECT)
-        if tally is None or ends_at(tally, self.task) is None:
-            return None
-        return choose(tally)
+        if self._chosen is None and tally is not None and ends_at(tally, self.task) is not None:
+            self._chosen = choose(tally)  # the choice is final: its stream is never lengthened
+        return self._chosen
 
     @property
     def target(self) -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 SELECT = "select"
 """Chooses y_A, and nothing else."""
 
@@ -14,9 +16,10 @@ def cell_place(family: int, path: str) -> str:
     return f"cell|{family}|{path}"
 
 
-def grid_place(resolution: int, number: int) -> str:
-    """A cell of the paper's grid."""
-    return f"grid|{resolution}|{number}"
+def grid_place(resolution: int, radii: Sequence[float], number: int) -> str:
+    """A cell of the paper's grid, whose tested points depend on the region."""
+    region = ",".join(f"{r:.17g}" for r in radii)
+    return f"grid|{resolution}|{region}|{number}"
 
 
 def rival_place(number: int) -> str:

@@ -43,12 +43,12 @@ def judge(
     """The verdict on a proof's claim; where the largest radius is sought, on the largest one that holds."""
     claim = proof.claim
     target = ledger.target
-    name = "its class" if target is None else classes[target]
+    name = None if target is None else classes[target]
     if largest:
         return _judge_largest(proof, ledger, asked, stopped, name)
     within = radius_words(claim.transform.radii, asked)
     attack = proven_attack(claim, ledger)
-    if attack is not None:
+    if attack is not None and name is not None:
         found = ledger.refutations[attack]
         place = claim.transform.named_values(np.asarray(found.parameter))
         sentence = refuted_sentence(claim.transform, place, name, classes[found.rival])
@@ -59,7 +59,7 @@ def judge(
         points = None if standing is None else standing.points
         passed = 0 if points is None else sum(points.certified)
         said = points_sentence(claim.transform, within, claim.alpha, passed, len(claim.cloud))
-    elif certified:
+    elif certified and name is not None:
         said = certified_sentence(claim.transform, within, claim.alpha, name)
     else:
         why = reason(proof, standing, ledger, stopped)
@@ -67,11 +67,11 @@ def judge(
     return Judgement("certified" if certified else "undecided", asked, said)
 
 
-def _judge_largest(proof: Proof, ledger: Ledger, asked: dict[str, float], stopped: Stop, name: str) -> Judgement:
+def _judge_largest(proof: Proof, ledger: Ledger, asked: dict[str, float], stopped: Stop, name: str | None) -> Judgement:
     claim = proof.claim
     transform = claim.transform
     part = proof.largest_part(ledger) if stopped != "too-many-cells" else 0.0
-    if part <= 0:
+    if part <= 0 or name is None:
         why = reason(proof, None, ledger, stopped) if stopped != "settled" else "no radius could be certified"
         within = radius_words(transform.radii, asked)
         sentence = undecided_sentence(transform, within, name, why)

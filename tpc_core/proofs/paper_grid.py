@@ -87,7 +87,7 @@ class GridProof(Proof):
         return self.claim.alpha / len(self.grid.cells)
 
     def place(self, cell: Cell) -> str:
-        return grid_place(self.resolution, int(cell.path))
+        return grid_place(self.resolution, self.claim.radii, int(cell.path))
 
     def tested_cloud(self, place: str) -> Tensor:
         places = {self.place(cell): cell for cell in self.grid.cells}
