@@ -91,8 +91,10 @@ def finish_the_run(view: CaseView) -> Remedy | None:
     note = "The votes so far are kept, and the test may be read at any time, so the guarantee holds."
     words = "finish the whole run" if view.is_cover else "go on with this run"
     if cost.hopeless:
-        some = "one cell" if cost.hopeless == 1 else f"{cost.hopeless:,} cells"
-        note = f"{some[:1].upper()}{some[1:]} would take more votes than anyone casts; the others will be known. {note}"
+        some = "one cell is" if cost.hopeless == 1 else f"{cost.hopeless:,} cells are"
+        note = (
+            f"{capital(some)} expected to take more votes than anyone casts; the others will be known. {note}"
+        )
     until = None
     if not view.is_cover and not fixed:
         # The usual sample may be full already: say up to how many votes this goes.

@@ -13,7 +13,7 @@ from tpc_core.covers.lattice import MOST_FIRST_CELLS
 from tpc_core.covers.paper import SAMPLES
 from tpc_core.explain.findings import Finding, Remedy
 from tpc_core.explain.words import probability
-from tpc_core.forecast.nearby import nearest
+from tpc_core.forecast.nearby import between
 from tpc_core.forecast.remaining_cost import cover_cost
 from tpc_core.proofs import CellStanding, CoverProof, GridProof, proof_of
 from tpc_core.statistics import lower_bound
@@ -64,7 +64,7 @@ def _adaptive_votes(view: CaseView) -> float:
         return math.inf
     known, values = np.array([c.z for c in voted]), np.array([c.guess for c in voted])
     cells = proof.first_cells
-    looks = nearest(known, values, proof.region.half_widths)(np.array([c.centre for c in cells]))
+    looks = between(known, values, proof.region.half_widths)(np.array([c.centre for c in cells]))
     return cover_cost(proof, looks, cells, math.inf)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from tpc_core.certify.whole import planned_votes as planned_whole_votes
 from tpc_core.covers import Cell, Prices
 from tpc_core.covers.lattice import MOST_FIRST_CELLS
 from tpc_core.covers.paper import SAMPLES, SINGLE_SAMPLES
-from tpc_core.forecast.nearby import Reading, guesses, middle
+from tpc_core.forecast.nearby import Reading, looks_like, middle
 from tpc_core.proofs import CellStanding, CoverProof
 from tpc_core.statistics import expected_votes
 from tpc_core.votes import BLOCK
@@ -53,12 +53,11 @@ def place_costs(view: CaseView, cells: Sequence[CellStanding], reading: Reading 
     cover = view.cover
     if cover is None:
         return np.array([_cost_of_sample(view, cell, reading) for cell in cells], dtype=np.float64)
-    known = {c.path for c in cells}
-    context = [*cells, *(c for c in view.leaves if c.n and c.path not in known)]
-    looks = guesses(context, cover.region.half_widths, reading)
-    prices = Prices(cover.alpha, cover.region.dim)
-    pairs = zip(cells, looks, strict=False)
-    return np.array([_cost_of_cell(prices, cell, float(p)) for cell, p in pairs], dtype=np.float64)
+    if not cells:
+        return np.zeros(0)
+    prices, p_a = Prices(cover.alpha, cover.region.dim), looks_like(view, reading)
+    pairs = zip(cells, p_a(np.array([cell.z for cell in cells])).tolist(), strict=True)
+    return np.array([_cost_of_cell(cover, prices, cell, p, p_a) for cell, p in pairs], dtype=np.float64)
 
 
 def cover_cost(cover: CoverProof, looks: Array, cells: Sequence[Cell], patience: float) -> float:
@@ -74,14 +73,21 @@ def untested_share(view: CaseView) -> float:
     return sum(volumes[c.path] for c in view.untested) / (sum(volumes.values()) or 1.0)
 
 
-def _cost_of_cell(prices: Prices, cell: CellStanding, p_a: float) -> float:
-    """More votes in a cell, or two halves, whichever is cheaper."""
+def _cost_of_cell(
+    cover: CoverProof, prices: Prices, cell: CellStanding, own: float, p_a: Callable[[Array], Array]
+) -> float:
+    """More votes in a cell, or its halves that meet the region, whichever is cheaper."""
     box = cell.cell
     assert box is not None
     if not cell.n:
-        return prices.cell(p_a, min(box.reach, 10.0), box.depth)
-    stay = max(prices.stay(p_a, box.reach, box.depth) - cell.n, BLOCK)
-    return min(stay, prices.split(p_a, box.reach, box.depth))
+        return prices.cell(own, min(box.reach, 10.0), box.depth)
+    stay = max(prices.stay(own, box.reach, box.depth) - cell.n, BLOCK)
+    halves = cover.lattice.children(box, cover.region)
+    if stay == BLOCK or not halves:
+        return stay
+    looks = p_a(np.array([half.centre for half in halves])).tolist()
+    pairs = zip(halves, looks, strict=True)
+    return min(stay, sum(prices.cell(p, min(half.reach, 10.0), half.depth) for half, p in pairs))
 
 
 def _cost_of_sample(view: CaseView, cell: CellStanding, reading: Reading) -> float:

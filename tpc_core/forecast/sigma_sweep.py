@@ -18,7 +18,7 @@ from tpc_core.certify.whole import LARGEST_SAMPLES
 from tpc_core.covers import Prices
 from tpc_core.covers.lattice import MOST_FIRST_CELLS
 from tpc_core.errors import UnsupportedRequest
-from tpc_core.forecast.nearby import QUANTILES, Band, band, middle, nearest, posterior
+from tpc_core.forecast.nearby import QUANTILES, Band, band, between, middle, posterior
 from tpc_core.forecast.radius_forecast import sample_radius
 from tpc_core.forecast.remaining_cost import cover_cost
 from tpc_core.ledger import look_stream
@@ -203,7 +203,7 @@ def _region_votes(view: CaseView, cover: CoverProof, places: Sequence[Place]) ->
     known = np.array([place.z for place in places])
     values = np.array([middle(place.n, place.n_a) for place in places])
     cells = cover.first_cells
-    looks = nearest(known, values, cover.region.half_widths)(np.array([cell.centre for cell in cells]))
+    looks = between(known, values, cover.region.half_widths)(np.array([cell.centre for cell in cells]))
     return cover_cost(cover, looks, cells, view.certificate.question.options.patience)
 
 

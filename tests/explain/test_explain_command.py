@@ -10,7 +10,7 @@ import pytest
 from tests.certificate.made import genuine
 from tpc_core import Certificate, load_model, load_object
 from tpc_core.cli import main
-from tpc_core.diagnosis import critical_change
+from tpc_core.explain import critical_change
 
 
 def saved(tmp_path: Path, kind: str) -> str:
@@ -22,11 +22,11 @@ def saved(tmp_path: Path, kind: str) -> str:
 @pytest.mark.parametrize(
     ("kind", "code", "words"),
     [
-        ("tree", 0, "CERTIFIED"),
-        ("tree refuted", 1, "Another class wins here."),
-        ("tree undecided", 1, "UNDECIDED"),
+        ("cover", 0, "CERTIFIED"),
+        ("cover refuted", 1, "Another class wins"),
+        ("cover undecided", 1, "UNDECIDED"),
         ("parameter undecided", 1, "Certified so far:"),
-        ("nothing", 1, "The budget ended."),
+        ("nothing", 1, "before the class was known"),
     ],
 )
 def test_the_cause_is_printed(
@@ -39,7 +39,7 @@ def test_the_cause_is_printed(
 
 
 def test_json_holds_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", saved(tmp_path, "tree refuted"), "--json"]) == 1
+    assert main(["explain", saved(tmp_path, "cover refuted"), "--json"]) == 1
     facts = json.loads(capsys.readouterr().out)
     assert facts["verdict"] == "refuted"
     assert facts["findings"][0]["cause"] == "another-class"
