@@ -21,8 +21,9 @@ from app.jobs import TooManyJobs
 from app.turns import Turns
 from tests.certificate.made import QUESTIONS, genuine
 from tpc_core import Certificate, certify, list_models
-from tpc_core.diagnosis import Subject, certified_size, radius_by_votes
+from tpc_core.case_view import CaseView
 from tpc_core.errors import InvalidValue
+from tpc_core.forecast import radius_by_votes
 
 needs_model = pytest.mark.skipif(
     not any(card.name == "pointnet64-noise" for card in list_models()),
@@ -44,18 +45,11 @@ def debug_page(visitor: str = "debug-tester") -> None:
     page()
 
 
-@pytest.fixture
-def debug() -> AppTest:
-    app = AppTest.from_function(debug_page, default_timeout=60)
-    app.run()
-    assert not app.exception
-    return app
-
-
 def made(example_number: int) -> Certificate:
     """The certificate of a prepared case, from a real run."""
     request = EXAMPLES[example_number].request()
-    return certify(request.model, request.cloud, request.transform, request.radius, request.options)
+    asked = request.question
+    return certify(request.model, request.cloud, asked.transform, asked.radius, asked.options)
 
 
 @needs_model
@@ -65,17 +59,9 @@ def test_each_prepared_case_ends_as_it_says(number: int) -> None:
 
 
 class TestPage:
-    @pytest.fixture(autouse=True)
-    def drawer(self) -> None:
-        """Certificates of every kind, as if they had been opened from files."""
-        from app.debug.cases import keep
-
-        for kind in QUESTIONS:
-            keep("debug-tester", kind, genuine(kind), None)
-
     @pytest.mark.parametrize("kind", list(QUESTIONS))
-    def test_every_kind_of_certificate_can_be_looked_into(self, debug: AppTest, kind: str) -> None:
-        steered(debug.selectbox, "debug_case").set_value(f"file:{genuine(kind).checksum[:16]}").run()
+    def test_every_kind_of_certificate_can_be_looked_into(self, kind: str) -> None:
+        debug = with_cases(kind, "cover")
         for _ in range(60):  # certificates of linear maps take a few seconds of quadrature to open
             if debug.get("button_group"):
                 break
@@ -86,15 +72,27 @@ class TestPage:
             steered(debug.button_group, "debug_panel").set_value(panel).run()
             assert not debug.exception, panel
 
-    def test_it_steps_through_what_failed(self, debug: AppTest) -> None:
-        from app.debug.choice import chosen_cell  # noqa: F401  (the page keeps the choice per case)
+    def test_it_steps_through_what_failed(self) -> None:
+        certificate = genuine("cover undecided")
+        debug = with_cases("cover undecided")
+        failing = [cell.path for cell in CaseView.of(certificate).failing]
+        assert len(failing) > 1
+        debug.button(key="debug_after").click().run()
+        assert debug.session_state["debug_chosen"][f"file:{certificate.checksum[:16]}"] == failing[1]
 
-        certificate = genuine("points")
-        steered(debug.selectbox, "debug_case").set_value(f"file:{certificate.checksum[:16]}").run()
-        failing = [facts.path for facts in Subject.of(certificate).failing]
-        if len(failing) > 1:
-            debug.button(key="debug_after").click().run()
-            assert debug.session_state["debug_chosen"][f"file:{certificate.checksum[:16]}"] == failing[1]
+
+def with_cases(first: str, *others: str) -> AppTest:
+    """The page with some certificates, as if they had been opened from files; the first is on screen."""
+    from app.debug.cases import keep
+
+    visitor = f"looks into {first}"
+    for kind in (*others, first):
+        keep(visitor, kind, genuine(kind), None)
+    app = AppTest.from_function(debug_page, default_timeout=60, kwargs={"visitor": visitor})
+    app.session_state["debug_case"] = f"file:{genuine(first).checksum[:16]}"
+    app.run()
+    assert not app.exception
+    return app
 
 
 def steered(widgets: Any, name: str) -> Any:
@@ -112,11 +110,11 @@ class TestLinks:
 
         request = example.request()
         words = asked.words_of(request)
-        app = AppTest.from_function(linked_words, kwargs={"words": {**words, "cell": "root"}}).run()
+        app = AppTest.from_function(linked_words, kwargs={"words": {**words, "cell": "0,-1:01"}}).run()
         assert not app.exception
         assert app.session_state["notices"] == []
         assert app.session_state["words"] == words
-        assert app.session_state["cell"] == ""
+        assert app.session_state["cell"] == "0,-1:01"
 
     def test_what_makes_no_sense_is_left_out_with_a_notice(self) -> None:
         words = {
@@ -125,9 +123,9 @@ class TestLinks:
             "radius": "0.2",
             "model": "../model",
             "sigma": "-1",
-            "confidence": "100",
+            "alpha": "0",
             "protocol": "none",
-            "budget": "1e9",
+            "budget": "all",
             "seed": "-3",
             "cell": "<b>",
             "panel": "Secret",
@@ -144,8 +142,8 @@ class TestLinks:
         certificate, request = made(2), EXAMPLES[2].request()
         found = request_of(Case("file:1", "from a file", certificate, request.model))
         assert found is not None
-        assert words_of(found) == {k: v for k, v in words_of(request).items() if k != "budget"}
-        assert request_of(Case("file:2", "of a toy", genuine("tree"), None)) is None
+        assert words_of(found) == words_of(request)
+        assert request_of(Case("file:2", "of a toy", genuine("cover"), None)) is None
 
 
 def linked_words(words: dict[str, str]) -> None:
@@ -167,7 +165,7 @@ def test_one_click_settles_a_cell_that_was_short_of_votes() -> None:
     from app.debug.cases import cases, keep
 
     request, certificate = EXAMPLES[2].request(), made(2)
-    first = Subject.of(certificate).failing[0]
+    first = CaseView.of(certificate).failing[0]
     keep("one-click", "short of votes", certificate, request.model)
     app = AppTest.from_function(debug_page, default_timeout=60, kwargs={"visitor": "one-click"}).run()
     app.button(key="debug_do_now_more-votes").click().run()
@@ -177,7 +175,7 @@ def test_one_click_settles_a_cell_that_was_short_of_votes() -> None:
         app.run()
     assert not app.exception
     after = next(case for case in cases("one-click").values() if case.title.endswith("continued"))
-    assert Subject.of(after.certificate).cell(first.path).state == "passed"
+    assert CaseView.of(after.certificate).cell(first.path).state == "passed"
     assert after.certificate.samples > certificate.samples
     app.run()
     assert app.session_state["debug_case"] == after.id
@@ -186,24 +184,24 @@ def test_one_click_settles_a_cell_that_was_short_of_votes() -> None:
 class TestFigures:
     @pytest.mark.parametrize("theme", [LIGHT, DARK])
     def test_every_cell_of_the_map_can_be_clicked(self, theme) -> None:
-        subject = Subject.of(genuine("tree"))
-        figure = curve(subject, subject.leaves[0].path, theme)
+        view = CaseView.of(genuine("cover"))
+        figure = curve(view, view.leaves[0].path, theme)
         columns = figure["data"][3]
-        assert columns["customdata"] == [facts.path for facts in subject.leaves]
+        assert columns["customdata"] == [facts.path for facts in view.leaves]
 
     def test_slices_and_volumes_of_three_dimensions(self) -> None:
-        subject = Subject.of(genuine("tree of rotations"))
-        chosen = subject.leaves[0].path
-        sliced = heatmap(subject, chosen, "margin", LIGHT, at=0.0)
+        view = CaseView.of(genuine("cover of rotations"))
+        chosen = view.leaves[0].path
+        sliced = heatmap(view, chosen, "margin", LIGHT, at=0.0)
         paths = {path for row in sliced["data"][0]["customdata"] for path in row}
-        assert paths - {""} <= set(subject.by_path)
-        solid = volume(subject, chosen, "state", DARK)
+        assert paths - {""} <= set(view.by_path)
+        solid = volume(view, chosen, "state", DARK)
         assert [trace["name"] for trace in solid["data"][1:]] == ["chosen"]
 
     def test_an_interval_shows_what_was_needed(self) -> None:
-        facts = Subject.of(genuine("tree undecided")).leaves[0]
+        facts = CaseView.of(genuine("cover undecided")).leaves[0]
         figure = interval_figure(facts, LIGHT)
-        assert figure["data"][0]["x"] == [facts.lower_bound, facts.upper]
+        assert figure["data"][0]["x"] == [facts.lower_bound, facts.upper_bound]
         assert figure["layout"]["shapes"][0]["x0"] == facts.needed
 
     def test_the_claimed_class_is_always_in_the_histogram(self) -> None:
@@ -211,19 +209,19 @@ class TestFigures:
         assert "claimed" in votes_figure(votes, "claimed", LIGHT)["data"][0]["y"]
 
     def test_the_gap_is_drawn_between_certificate_and_attack(self) -> None:
-        subject = Subject.of(genuine("tree refuted"))
-        figure = gap_figure(subject, 0.1, 0.3, LIGHT)
+        view = CaseView.of(genuine("cover refuted"))
+        figure = gap_figure(view, 0.1, 0.3, LIGHT)
         bars = [(trace["base"][0], trace["x"][0]) for trace in figure["data"] if trace["type"] == "bar"]
-        whole = subject.transform.radii[0].to_edge(subject.radii[0])
+        whole = view.transform.radii[0].to_edge(view.radii[0])
         assert bars[0] == (0.0, pytest.approx(0.1 * whole))
         assert bars[1] == (pytest.approx(0.1 * whole), pytest.approx(0.2 * whole))
         assert bars[2] == (pytest.approx(0.3 * whole), pytest.approx(0.7 * whole))
 
     def test_the_curve_marks_what_was_asked_for(self) -> None:
-        subject = Subject.of(genuine("tree undecided"))
-        figure = votes_curve(subject, radius_by_votes(subject), LIGHT)
+        view = CaseView.of(genuine("cover undecided"))
+        figure = votes_curve(view, radius_by_votes(view), LIGHT)
         assert figure["layout"]["shapes"][0]["y0"] == pytest.approx(0.88)
-        assert 0 <= certified_size(subject) <= 1
+        assert 0 <= view.certified_part <= 1
 
 
 class TestTasks:
@@ -312,6 +310,6 @@ def test_a_file_may_not_name_a_model_by_its_path(tmp_path: Path) -> None:
     from tests.certificate.made import changed
 
     named = changed(
-        genuine("tree"), lambda content: content["model"].update(name=str(tmp_path / "x.safetensors"))
+        genuine("cover"), lambda content: content["model"].update(name=str(tmp_path / "x.safetensors"))
     )
     assert model_of(named) is None

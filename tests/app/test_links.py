@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tpc_core import list_models, parse_transform
+from tpc_core import Question, list_models, parse_transform
 
 MAIN = str(Path(__file__).resolve().parents[2] / "app" / "main.py")
 HELD = {
@@ -27,12 +27,11 @@ HELD = {
 ASKED = {
     "object": "gallery:sofa-1",
     "transform": "z-taper+z-rotation",
-    "question": "largest",
+    "largest": "yes",
     "radius": "taper=0.1,rotation=3",
     "model": "pointnet64-noise",
     "sigma": "0.1",
-    "confidence": "99",
-    "statistics": "anytime",
+    "alpha": "0.01",
     "budget": "10000",
     "complete": "yes",
     "seed": "7",
@@ -100,6 +99,14 @@ def test_everything_on_certify_is_in_its_address() -> None:
     assert not app.warning
 
 
+@needs_model
+def test_the_words_of_the_address_are_those_of_the_question() -> None:
+    """A link of the Certify page is a question anywhere: nothing in it needs the page to be understood."""
+    words = {name: word for name, word in ASKED.items() if name != "map"}
+    question = Question.from_query(words)
+    assert {name: word for name, word in question.to_query().items() if name != "points"} == words
+
+
 @pytest.mark.parametrize(
     ("name", "value", "kept"),
     [
@@ -151,8 +158,8 @@ def test_a_value_beyond_its_slider_stops_at_its_end() -> None:
         ({"radius": "rotation=1"}, ("radius_z-taper_taper", 0.1)),
         ({"model": "pointnet64-z-twist"}, ("asked_model", "pointnet64-noise")),
         ({"sigma": "0.1"}, ("asked_model", "pointnet64-noise")),
-        ({"confidence": "100"}, ("confidence", "99.9 %")),
-        ({"seed": "-1"}, ("seed", 0)),
+        ({"alpha": "0"}, ("confidence", "99.9 %")),
+        ({"seed": "-1"}, ("seed", None)),
         ({"budget": "all"}, ("budget", "no limit")),
     ],
 )

@@ -4,62 +4,36 @@ from __future__ import annotations
 
 import math
 import shlex
+from typing import Any
 
 import pytest
 
-from app.jobs import Request
-from app.snippets import command, python
 from app.uploads import Uploads, read_upload
 from app.visitors import xsrf_token
 from app.widgets.estimates import duration, in_words
 from app.widgets.requests import transform_names
-from tpc_core import Budget, Options, TpcError, parse_transform
+from tpc_core import Budget, Options, Question, TpcError
 from tpc_core.certify.estimate import Estimate
 
 
-def request(model, cloud, radius, **options) -> Request:
-    transform = parse_transform("z-twist+z-rotation")
-    return Request("t", "gallery:chair-1", model, cloud, transform, radius, Options(**options))
+def question(radius: Any = (20, 5), **options: Any) -> Question:
+    return Question.of("rule", "gallery:chair-1", 32, "z-twist+z-rotation", radius, Options(**options))
 
 
-def test_the_command_asks_the_same_question(sure, cloud) -> None:
-    words = shlex.split(command(request(sure, cloud, {"twist": 20, "rotation": 5}, alpha=0.01, seed=3)))
-    assert words[:3] == ["tpc", "certify", "gallery:chair-1"]
-    pairs = dict(zip(words[3::2], words[4::2], strict=True))
-    assert pairs["--transform"] == "z-twist+z-rotation"
-    assert parse_transform("z-twist+z-rotation").parse_radius(pairs["--radius"]) == pytest.approx(
-        (math.radians(20), math.radians(5))
-    )
-    assert (pairs["--alpha"], pairs["--seed"], pairs["--points"]) == ("0.01", "3", "32")
-
-
-def test_every_option_of_the_command_exists(sure, cloud) -> None:
+def test_every_option_of_the_command_exists() -> None:
     cli = pytest.importorskip("tpc_core.cli.certify")
     known = {name for parameter in cli.certify.params for name in parameter.opts}
-    everything = request(
-        sure,
-        cloud,
-        (20, 5),
-        alpha=0.01,
-        seed=3,
-        sigma=(0.2,),
-        statistics="anytime",
-        complete=True,
-        largest=True,
-        budget=Budget(samples=9),
+    everything = question(
+        alpha=0.01, seed=3, sigma=(0.2,), complete=True, largest=True, budget=Budget(samples=9, seconds=5)
     )
-    paper = request(sure, cloud, (20, 5), protocol="paper")
+    paper = question(protocol="paper", resolution=4)
     used = {
-        word for line in (everything, paper) for word in shlex.split(command(line)) if word.startswith("--")
+        word
+        for asked in (everything, paper)
+        for word in shlex.split(asked.command())
+        if word.startswith("--")
     }
-    assert used <= known
-
-
-def test_the_snippet_is_python_that_says_every_setting(sure, cloud) -> None:
-    text = python(request(sure, cloud, (20, 5), alpha=0.01, budget=Budget(samples=500)))
-    compile(text, "snippet", "exec")
-    assert "Options(alpha=0.01, budget=Budget(samples=500))" in text
-    assert "from tpc_core import Budget, Options, certify, load_model, load_object" in text
+    assert {"--max", "--complete", "--seed", "--sigma", "--protocol", "--resolution"} <= used <= known
 
 
 @pytest.mark.parametrize(

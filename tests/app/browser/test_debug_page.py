@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tpc_core.diagnosis import Subject
 
 from tests.app.browser.conftest import FAILED, PATIENCE
 from tpc_core import Budget, Certificate, Options, certify, load_model, load_object
-from tpc_core.diagnosis import Subject
 
 pytestmark = pytest.mark.browser
 
