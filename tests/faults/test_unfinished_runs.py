@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.jobs import Request, SavedRuns
-from app.jobs.saved import keep
+from app.jobs.saved import keep, read_saved
 from app.visitors import board
-from tpc_core import Certificate, Options, load_model, load_object, parse_transform
+from tpc_core import Budget, Certificate, Options, Question, load_model, load_object, verify
 from tpc_core.certify import certify_events
-from tpc_core.certify.keeping import kept
+from tpc_core.errors import InvalidFile
 
 
 def script() -> None:
@@ -30,15 +32,18 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TPC_RUNS", str(tmp_path))
     board.clear()
     model, cloud = load_model("pointnet64-noise"), load_object("gallery:chair-1", points=64)
-    radius = {"taper": 0.1, "rotation": 8.0}
-    request = Request(
-        "chair", "gallery:chair-1", model, cloud, parse_transform("z-taper+z-rotation"), radius, Options()
+    options = Options(complete=True, budget=Budget(samples=50_000))
+    question = Question.of(
+        model.name, "gallery:chair-1", len(cloud), "z-taper+z-rotation", "taper=0.1,rotation=8", options
     )
-    question = (model, cloud, request.transform, radius, request.options)
+    request = Request("chair", question, model, cloud)
+    monkeypatch.setattr(import_module("tpc_core.certify"), "SAVE_SECONDS", 0.0)
     so_far: list[Certificate] = []
-    for _ in kept(certify_events(*question), so_far.append, *question, every=0.0):
+    for _ in certify_events(model, cloud, question.transform, question.radius, options, keep=so_far.append):
         if len(so_far) == 3:
             break
+    monkeypatch.undo()
+    monkeypatch.setenv("TPC_RUNS", str(tmp_path))
     path = SavedRuns(tmp_path).place("me", request)
     assert path is not None
     keep(path, request, so_far[-1])
@@ -57,6 +62,51 @@ def test_the_run_can_be_continued_and_ends_with_a_verdict(saved: Path) -> None:
     assert view.certificate is not None
     assert view.certificate.verdict == "certified"
     assert list(saved.parent.iterdir()) == []
+
+
+def test_the_whole_question_is_kept(saved: Path) -> None:
+    run = read_saved(saved)
+    again = run.request(load_model)
+    assert again.question.object == "gallery:chair-1"
+    assert again.question.options == Options(complete=True, budget=Budget(samples=50_000))
+    assert again.question.radius == {"taper": 0.1, "rotation": 8.0}
+    assert verify(run.certificate).verdict == "undecided"
+
+
+def test_nothing_is_cleared_away_where_the_run_cannot_be_continued(saved: Path) -> None:
+    """Too many runs are under way: the visitor is told so, and what was saved stays where it is."""
+    page = AppTest.from_function(script, default_timeout=60).run()
+    board().per_visitor = 0
+    page.button(key=f"go_on_{saved.stem}").click().run()
+    assert not page.exception
+    assert "runs under way" in page.session_state["notice"]
+    assert read_saved(saved).certificate.samples > 0
+    assert page.button(key=f"go_on_{saved.stem}")
+
+
+def test_a_continued_run_writes_over_its_file_and_never_leaves_less(saved: Path) -> None:
+    before = read_saved(saved).certificate
+    run = read_saved(saved)
+    job = board().submit("me", run.request(load_model), run.certificate, saved)
+    assert saved.exists() or not job.live
+    while job.live:
+        if saved.exists():
+            with suppress(InvalidFile):  # it ended in this very moment
+                assert read_saved(saved).certificate.samples >= before.samples
+    job.join(60)
+    assert job.view().status == "done"
+    assert not saved.exists()
+
+
+def test_the_run_of_a_visitor_who_left_is_kept_for_them(saved: Path) -> None:
+    run = read_saved(saved)
+    saved.unlink()
+    job = board().submit("me", run.request(load_model))
+    job.gone_since = 0.0
+    job.cancel()
+    job.join(60)
+    (found,) = board().saved.unfinished("me")
+    assert found.certificate == job.view().certificate
 
 
 def test_the_run_can_be_forgotten_and_nobody_else_sees_it(saved: Path) -> None:

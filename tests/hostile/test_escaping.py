@@ -7,6 +7,7 @@ import html
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,9 +15,9 @@ import pytest
 
 from app.export import run_report
 from app.literal import literal
-from tests.certificate.made import genuine
+from tests.certificate.made import QUESTIONS
 from tests.hostile.targets import _journal
-from tpc_core.certificate import Certificate
+from tpc_core import Certificate, Cloud, certify
 from tpc_core.evaluation.document import Code, Drawing, Heading, Paragraph, Table, to_html, to_markdown
 from tpc_core.evaluation.journal import read_journal
 
@@ -52,23 +53,14 @@ def tags_of(page: str) -> Tags:
 
 
 def marked(kind: str) -> Certificate:
-    """A genuine certificate whose every name is the payload."""
-    content = genuine(kind).model_dump(mode="json")
-    first = content["model"]["classes"][0]
-    text = Certificate.model_validate(content).model_copy(update={}).to_json().replace(f'"{first}"', '"@@"')
-    certificate = Certificate.from_json(text.replace('"@@"', f'"{_json(PAYLOAD)}"'))
-    named = certificate.cloud.model_copy(update={"name": PAYLOAD, "label": PAYLOAD})
-    model = certificate.model.model_copy(update={"name": PAYLOAD})
-    return certificate.model_copy(update={"cloud": named, "model": model, "sentence": PAYLOAD}).sealed()
+    """A genuine certificate of a model and an object whose every name is the payload."""
+    model, cloud, transform, radius, options = QUESTIONS[kind]()
+    classes = tuple(f"{PAYLOAD}{number}" for number in range(len(model.classes)))
+    named = replace(model, name=PAYLOAD, classes=classes)
+    return certify(named, Cloud(cloud.points, PAYLOAD, PAYLOAD), transform, radius, options)
 
 
-def _json(text: str) -> str:
-    import json
-
-    return json.dumps(text)[1:-1]
-
-
-@pytest.mark.parametrize("kind", ["tree", "parameter", "group"])
+@pytest.mark.parametrize("kind", ["cover", "cover undecided", "cover refuted", "parameter", "group"])
 def test_the_report_of_a_run_shows_hostile_names_as_text(kind: str) -> None:
     page = run_report(marked(kind), title=PAYLOAD)
     found = tags_of(page)
