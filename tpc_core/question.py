@@ -57,7 +57,6 @@ class Options:
     """Give a region up when one cell of it alone would need more votes than this, by the most hopeful reading."""
     complete: bool = False
     """Go on after a cell failed, to fill the whole map."""
-    batch_size: int | None = None
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     def __post_init__(self) -> None:
@@ -73,8 +72,8 @@ class Options:
             raise InvalidValue(f"a seed is a whole number from 0 to 2^63 - 1, not {self.seed}")
         if self.protocol == "paper" and self.largest:
             raise UnsupportedRequest("the paper's protocol has one fixed radius; use adaptive")
-        if self.patience < 1 or (self.batch_size is not None and self.batch_size < 1):
-            raise InvalidValue("patience and batch size are at least 1")
+        if self.patience < 1:
+            raise InvalidValue(f"patience is a number of votes, at least 1, not {self.patience}")
         if self.sigma is not None and not all(math.isfinite(s) and s > 0 for s in self.sigma):
             raise InvalidValue(f"every sigma must be a positive, finite number, not {list(self.sigma)}")
 

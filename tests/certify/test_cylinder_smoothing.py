@@ -15,17 +15,15 @@ from tests.certificate.made import changed
 from tests.classifiers import Turntable, small_cloud, turntable_cloud, turntable_smoothing
 from tpc_core import CylinderSmoothing, certify, parse_transform
 from tpc_core.certificate import Certificate
-from tpc_core.certificate.replay import replay
-from tpc_core.certificate.schema import TreeEvidence
-from tpc_core.certificate.verify import verify
 from tpc_core.certify import Options
-from tpc_core.certify.strategy import choose_strategy, with_sigma
 from tpc_core.errors import InvalidCertificate, InvalidValue, UnsupportedRequest
-from tpc_core.smoothing import smoothing_from_json
+from tpc_core.smoothing import Cover, OneProbability, rule_for, smoothing_from_json
 from tpc_core.transforms import Composition, Rotation, Taper, Twist
+from tpc_core.verify import case_of, replay, verify
 
 SMOOTHING = CylinderSmoothing("z", 0.06, math.radians(30), math.radians(10))
 ALL = "z-twist+z-taper+z-rotation"
+POINTS = small_cloud().points.double().numpy()
 TURNTABLE = Turntable(turntable_smoothing(math.radians(10)), threshold=4.0)
 
 
@@ -88,7 +86,9 @@ def test_noise_before_the_twist_would_not_do() -> None:
 def test_the_reach_is_the_distance_in_the_joint_gaussian() -> None:
     points, attacks, _, _ = drawn(3)
     others = attacks.roll(1, dims=0)
-    reach = SMOOTHING.reach(parse_transform(ALL), points.numpy())
+    rule = SMOOTHING.rule(parse_transform(ALL), points.numpy())
+    assert isinstance(rule, Cover)
+    reach = rule.reach
     boxes = (attacks.numpy(), torch.minimum(attacks, others).numpy(), torch.maximum(attacks, others).numpy())
     moved = Taper().apply(points, attacks[:, 1:2]) - Taper().apply(points, others[:, 1:2])
     shift = torch.stack(
@@ -104,14 +104,13 @@ def test_the_reach_is_the_distance_in_the_joint_gaussian() -> None:
 
 @pytest.mark.parametrize("name", ["z-twist", "z-rotation", "z-twist+z-rotation", "z-rotation+z-twist"])
 def test_turns_alone_take_one_probability(name: str) -> None:
-    strategy = choose_strategy(parse_transform(name), SMOOTHING, small_cloud())
-    assert strategy.kind == "single"
-    assert strategy.rule is not None
+    rule = rule_for(parse_transform(name), SMOOTHING, POINTS)
+    assert isinstance(rule, OneProbability)
     sigmas = {"z-twist": SMOOTHING.twist, "z-rotation": SMOOTHING.rotation}
     radii = tuple(sigmas[part] for part in name.split("+"))  # one sigma each
     from scipy import special
 
-    assert strategy.rule.needed(radii) == pytest.approx(float(special.ndtr(math.sqrt(len(radii)))), abs=1e-9)
+    assert rule.needed(radii).q == pytest.approx(float(special.ndtr(math.sqrt(len(radii)))), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +118,7 @@ def test_turns_alone_take_one_probability(name: str) -> None:
 )
 def test_what_does_not_turn_or_taper_about_the_axis_is_refused(name: str) -> None:
     with pytest.raises(UnsupportedRequest, match="cannot certify"):
-        choose_strategy(parse_transform(name), SMOOTHING, small_cloud())
+        rule_for(parse_transform(name), SMOOTHING, POINTS)
 
 
 def certified(**options: object) -> Certificate:
@@ -145,17 +144,16 @@ def test_a_certificate_that_claims_more_noise_than_there_was_is_refused() -> Non
     def lie(file: dict[str, Any]) -> None:
         file["model"]["smoothing"]["rotation"] = 60.0
 
-    with pytest.raises(InvalidCertificate, match="reach"):
-        verify(changed(certified(seed=5), lie))
+    with pytest.raises(InvalidCertificate, match="seed"):
+        verify(changed(certified(), lie))
 
 
 def test_cells_are_cut_for_the_taper_alone() -> None:
-    found = certified(seed=1)
-    assert isinstance(found.evidence, TreeEvidence)
-    assert {(cell.low[1], cell.high[1]) for cell in found.evidence.cells} == {
-        (-math.radians(5), math.radians(5))
-    }
-    assert len({cell.low[0] for cell in found.evidence.cells}) >= 2
+    """The angles fit into one first cell, and are left whole; only the taper is cut."""
+    case = case_of(certified(seed=1))
+    cells = [standing.cell for standing in case.proof.standing(case.ledger).leaves]
+    assert {(cell.low[1], cell.high[1]) for cell in cells if cell} == {(-math.radians(5), math.radians(5))}
+    assert len({cell.low[0] for cell in cells if cell}) >= 2
 
 
 def test_the_grid_of_the_paper_is_refused() -> None:
@@ -165,7 +163,7 @@ def test_the_grid_of_the_paper_is_refused() -> None:
 
 def test_its_description_is_read_back() -> None:
     assert smoothing_from_json(SMOOTHING.to_json()) == SMOOTHING
-    assert with_sigma(SMOOTHING, (0.06, 30.0, 10.0)) == SMOOTHING
+    assert SMOOTHING.with_sigmas((0.06, 30.0, 10.0)) == SMOOTHING
     assert "30°" in SMOOTHING.describe()
 
 
@@ -187,10 +185,11 @@ def test_a_bad_description_is_refused(wrong: dict[str, object]) -> None:
 
 
 def test_a_sigma_too_few_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="three"):
-        with_sigma(SMOOTHING, (0.1, 2.0))
+    with pytest.raises(InvalidValue, match="3 sigmas"):
+        SMOOTHING.with_sigmas((0.1, 2.0))
 
 
 def test_rotation_is_a_part_of_it() -> None:
-    assert SMOOTHING.serves(Rotation())
-    assert not SMOOTHING.serves(Rotation("x"))
+    assert isinstance(SMOOTHING.rule(Rotation(), POINTS), OneProbability)
+    assert isinstance(SMOOTHING.rule(Taper(), POINTS), Cover)
+    assert SMOOTHING.rule(Rotation("x"), POINTS) is None

@@ -124,7 +124,7 @@ def test_a_budget_is_the_same_in_pieces_and_at_once() -> None:
     made = None
     for samples in range(64, whole.samples + 64, 64):
         made = ask(0.2, votes(samples, 5), made)
-    assert made is not None
+    made = ask(0.2, votes(100_000, 5), made)
     assert made.verdict == whole.verdict == "certified"
     for place, tally in whole.votes().tallies.items():
         mine = made.votes().tally(place).blocks
@@ -134,13 +134,25 @@ def test_a_budget_is_the_same_in_pieces_and_at_once() -> None:
 
 def test_fresh_noise_for_every_enlargement_is_caught() -> None:
     """What the ledger rules out: another seed for each step is one more chance each time."""
-    wrong = 0
+    case = FALSE_CLAIMS["parameter z-rotation"]()
+    fresh = same = 0
     with simulated_votes():
         for run in range(RUNS):
-            wrong += any(
-                is_false(ask(BREAKS + 0.001 * step, votes(3_000, 1_000 * run + step))) for step in range(12)
-            )
-    assert exceeds(wrong, RUNS, 0.02)  # one try errs in about 1 of 1,000 runs here
+            radii = [20 * (1 + 1e-6 * step) for step in range(12)]
+            made = [
+                certify(case.model, case.cloud, "z-rotation", radius, votes(3_000, 1_000 * run + step))
+                for step, radius in enumerate(radii)
+            ]
+            fresh += any(certificate.verdict == "certified" for certificate in made)
+            again = [
+                certify(case.model, case.cloud, "z-rotation", radius, votes(3_000, run), resume=made[0].votes())
+                if step
+                else made[0]
+                for step, radius in enumerate(radii)
+            ]
+            same += any(certificate.verdict == "certified" for certificate in again)
+    assert exceeds(fresh, RUNS, ALPHA)
+    assert at_most(same, RUNS, ALPHA)
 
 
 def test_a_second_y_a_is_another_question() -> None:

@@ -17,10 +17,11 @@ import torch
 from torch import Tensor
 
 from tpc_core import Cloud, CoordinateSmoothing, Options, certify, load_model, load_object, normalise
-from tpc_core.certify.single import L2Rule, ParameterRule
-from tpc_core.covers.tree import FLOAT32_SLACK, Cell
+from tpc_core.covers import Cell
 from tpc_core.smoothing import NoiseStream, Smoothing
-from tpc_core.statistics import lower_bound, top_class_p_value, upper_bound
+from tpc_core.smoothing.coordinate import FLOAT32_SLACK, NormBall
+from tpc_core.smoothing.rules import GaussianShift
+from tpc_core.statistics import lower_bound, tail, upper_bound
 from tpc_core.transforms import CoordinateNoise, Transform, all_transforms
 
 getcontext().prec = 60
@@ -66,27 +67,28 @@ def test_an_upper_bound_is_never_rounded_down(count: int, total: int) -> None:
 @pytest.mark.parametrize(("first", "second"), [(10, 3), (60, 36), (200, 88), (288, 0)])
 def test_the_p_value_of_the_top_class_is_exact_to_the_last_digits(first: int, second: int) -> None:
     exact = exact_tail(first, first + second, Fraction(1, 2))
-    assert abs(Fraction(top_class_p_value([first, second], 0)) - exact) <= exact / 10**12
+    assert abs(Fraction(tail(first, first + second, 0.5)) - exact) <= exact / 10**12
 
 
 @pytest.mark.parametrize("distance", [1e-9, 0.1, 0.5, 1.0, 1.4, 2.33, 3.0, 5.0, 7.0])
 def test_the_needed_p_a_is_never_rounded_down(distance: float) -> None:
     exact = exact_phi(distance)
-    cell = Cell("", (0.0,), (1.0,), reach=distance, rank=0, tested=True)
+    cell = Cell("0:", (0.0,), (1.0,), (0.5,), reach=distance)
     for needed in (
-        ParameterRule((1.0,)).needed((distance,)),
-        L2Rule(1.0, 1.0, 0.0).needed((distance,)),
-        cell.needed,
+        GaussianShift((1.0,)).needed((distance,)),
+        NormBall(1.0, 1.0, 0.0).needed((distance,)),
+        cell.threshold,
     ):
-        assert Decimal(needed) >= exact
+        assert Decimal(needed.q) >= exact
+        assert Decimal(needed.complement) <= 1 - exact
 
 
 @pytest.mark.parametrize("p_a", [0.50001, 0.6, 0.9, 0.99, 0.9931, 0.999999])
 def test_the_largest_radius_is_one_that_its_own_p_a_certifies(p_a: float) -> None:
-    for rule in (ParameterRule((0.3,)), L2Rule(0.1, 13.9, 1e-6)):
+    for rule in (GaussianShift((0.3,)), NormBall(0.1, 13.9, 1e-6)):
         (radius,) = rule.largest(p_a, (1.0,))
         if radius > 0:
-            assert rule.needed((radius,)) < p_a
+            assert rule.needed((radius,)).q < p_a
 
 
 PLACED = [t for t in all_transforms() if not isinstance(t, CoordinateNoise)]
@@ -151,7 +153,7 @@ def test_what_float32_cannot_guarantee_a_classifier_that_reads_the_last_digits()
     lifted = cloud.points + torch.tensor([0.0, 0.0, 2.0**-8])
     radius = 0.12
     assert float((lifted - cloud.points).norm()) < radius
-    certificate = certify(LowBits(), cloud, "l2", radius, Options(single_samples=2000))
+    certificate = certify(LowBits(), cloud, "l2", radius, Options())
     assert certificate.verdict == "certified"
     noise = NoiseStream(9, "attack").block(0)
     shaken = CoordinateSmoothing(0.1).perturb(lifted.expand(64, 600, 3), noise)

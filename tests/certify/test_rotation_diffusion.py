@@ -11,9 +11,9 @@ from scipy import integrate, special, stats
 
 from tests.classifiers import Hemisphere, small_cloud
 from tpc_core import RotationDiffusion, certify, parse_transform
-from tpc_core.certify.single import DiffusionRule
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.smoothing import TorchNoise, smoothing_from_json
+from tpc_core.smoothing.diffusion import HeatFlow
 from tpc_core.transforms import GeneralRotation, Transform
 
 DEGREES = (5.0, 15.0, 25.0, 45.0)
@@ -130,6 +130,19 @@ def test_the_turning_angle_holds_the_whole_region(name: str, degrees: float) -> 
     assert largest >= 0.98 * angle
 
 
+@pytest.mark.parametrize("degrees", [1e-9, 1e-4, 0.01, 0.0999, 0.1001, 1, 30, 89.999, 90, 120, 179, 180])
+def test_the_turn_of_an_euler_box_is_never_too_small(degrees: float) -> None:
+    """Tiny boxes do not cancel to nothing, and from a quarter turn on the box holds half turns."""
+    family, phi = parse_transform("zyx-rotation"), math.radians(degrees)
+    angle = family.turning_angle((phi,))
+    corner = family.apply(torch.eye(3, dtype=torch.float64), torch.tensor([phi, -phi, phi], dtype=torch.float64))
+    # |R - 1|_F = sqrt(8) sin(angle / 2): exact for small angles, where the arccosine of the trace is not.
+    gap = float((corner - torch.eye(3, dtype=torch.float64)).norm())
+    assert angle is not None
+    assert angle >= 2 * math.asin(min(gap / math.sqrt(8), 1.0)) * (1 - 1e-9)
+    assert angle == math.pi if degrees >= 90 else angle < math.pi
+
+
 def test_five_degrees_of_zyx_are_less_than_nine_degrees_of_turn() -> None:
     angle = parse_transform("zyx-rotation").turning_angle((math.radians(5),))
     assert math.degrees(angle or 0.0) == pytest.approx(8.78, abs=0.005)
@@ -138,12 +151,12 @@ def test_five_degrees_of_zyx_are_less_than_nine_degrees_of_turn() -> None:
 @pytest.mark.parametrize("name", ["general-rotation", "zyx-rotation", "y-rotation"])
 @pytest.mark.parametrize("p_a", [0.5, 0.6, 0.9, 0.999])
 def test_the_largest_radius_needs_just_the_given_p_a(name: str, p_a: float) -> None:
-    rule = DiffusionRule(RotationDiffusion(math.radians(20)), parse_transform(name))
+    rule = HeatFlow(RotationDiffusion(math.radians(20)), parse_transform(name))
     (largest,) = rule.largest(p_a, (0.1,))
     if p_a == 0.5:
         assert largest == 0
         return
-    assert rule.needed((largest,)) < p_a < rule.needed((largest * 1.0001,))
+    assert rule.needed((largest,)).q < p_a < rule.needed((largest * 1.0001,)).q
 
 
 def test_what_is_not_a_rotation_is_refused() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.classifiers import broken_at, marked_cloud, parameter_model, simulated_votes, small_cloud
-from tpc_core.certify import Options, certify
+from tpc_core.certify import Budget, Options, certify
 from tpc_core.transforms import CoordinateNoise
 
 SMALL = small_cloud()
@@ -25,9 +25,9 @@ def test_a_hundred_thousand_samples_reach_95_percent_of_the_exact_radius(
     model = parameter_model(transform, [sigma], normal, internal)
     with simulated_votes():
         found = certify(
-            model, marked_cloud(transform), transform, None, Options(largest=True, single_samples=100_000)
+            model, marked_cloud(transform), transform, None, Options(largest=True, budget=Budget(samples=100_000))
         )
-    radius = next(iter(found.claim.radius.values()))
+    radius = next(iter(found.radius.values()))
     assert 0.95 * truth <= radius <= truth
 
 
@@ -41,8 +41,8 @@ def test_the_same_for_coordinate_noise(norm: str) -> None:
 
     model = replace(base, normal=normal, threshold=start + truth)
     with simulated_votes():
-        found = certify(model, SMALL, norm, None, Options(largest=True, single_samples=100_000))
-    radius = CoordinateNoise(norm).l2_radius(found.claim.radius[norm], 6)  # type: ignore[arg-type]
+        found = certify(model, SMALL, norm, None, Options(largest=True, budget=Budget(samples=100_000)))
+    radius = CoordinateNoise(norm).l2_radius(found.radius[norm], 6)  # type: ignore[arg-type]
     assert 0.95 * truth <= radius <= truth
 
 
@@ -50,9 +50,9 @@ def test_real_votes_reach_the_same() -> None:
     truth = 25.0
     model = parameter_model("z-rotation", [20], [1.0], math.radians(truth))
     found = certify(
-        model, marked_cloud("z-rotation"), "z-rotation", None, Options(largest=True, single_samples=30_000)
+        model, marked_cloud("z-rotation"), "z-rotation", None, Options(largest=True, budget=Budget(samples=30_000))
     )
-    assert 0.93 * truth <= found.claim.radius["rotation"] <= truth
+    assert 0.93 * truth <= found.radius["rotation"] <= truth
 
 
 def test_an_adaptive_cover_comes_near_the_truth() -> None:
@@ -64,4 +64,4 @@ def test_an_adaptive_cover_comes_near_the_truth() -> None:
 def test_certain_votes_certify_any_rotation_of_a_group() -> None:
     from tests.certificate.made import genuine
 
-    assert genuine("group").claim.radius == {"angle": 180.0}
+    assert genuine("group").radius == {"angle": 180.0}

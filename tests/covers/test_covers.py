@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from tests.classifiers import small_cloud
 from tpc_core.cloud import Cloud
-from tpc_core.covers import CoverTree, PathLevels
+from tpc_core.covers import Lattice
+from tpc_core.covers.lattice import MOST_FIRST_CELLS, level
 from tpc_core.covers.paper import paper_grid
-from tpc_core.errors import InvalidValue
+from tpc_core.errors import InvalidCertificate, InvalidValue
+from tpc_core.smoothing import Cover
 from tpc_core.transforms import Ball, Box, GeneralRotation, Region, Transform, ZYXRotation, parse_transform
 
 POINTS = small_cloud(10).points.double().numpy()
@@ -33,15 +35,11 @@ TREES: dict[str, tuple[str, tuple[float, ...], float]] = {
 }
 
 
-def _tree(name: str) -> tuple[Transform, CoverTree]:
+def _tree(name: str) -> tuple[Transform, Lattice, Region]:
     transform_name, radii, sigma = TREES[name]
     transform = parse_transform(transform_name)
-    return transform, CoverTree(
-        region=transform.region(radii),
-        reach=transform.reach(POINTS),
-        sigma=sigma,
-        cloud_norm=float(np.linalg.norm(POINTS)),
-    )
+    lattice = Lattice.of(transform, Cover(sigma, transform.reach(POINTS)), POINTS)
+    return transform, lattice, transform.region(radii)
 
 
 def _places(region: Region, rng: np.random.Generator, count: int) -> np.ndarray:
@@ -55,82 +53,115 @@ def _places(region: Region, rng: np.random.Generator, count: int) -> np.ndarray:
 
 @pytest.mark.parametrize("name", TREES)
 def test_every_attack_lies_in_a_cell_at_every_depth(name: str) -> None:
-    """Descend from the root; at each step one of the children holds the point and its reach bounds the way."""
-    transform, tree = _tree(name)
+    """Descend from the first cells; each step has a cell that holds the point, and its reach bounds the way."""
+    transform, lattice, region = _tree(name)
     rng = np.random.default_rng(1)
     cloud = torch.from_numpy(POINTS)
-    for z in _places(tree.region, rng, 12):
+    first = lattice.first_cells(region)
+    for z in _places(region, rng, 12):
         moved = transform.apply(cloud, torch.from_numpy(z))
-        cell, levels = tree.root(), PathLevels.falling(tree.ranks)
-        spent, last_rank = 0.0, -1
-        for _ in range(14):
-            assert np.all(np.array(cell.low) <= z + 1e-9)
-            assert np.all(z <= np.array(cell.high) + 1e-9)
-            centre = transform.apply(cloud, torch.from_numpy(cell.centre))
-            assert float((moved - centre).norm()) <= cell.reach * tree.sigma + 1e-9
-            assert cell.tested == (cell.reach <= tree.start)
-            if cell.tested:
-                assert cell.rank == last_rank + 1
-                last_rank = cell.rank
-                spent += levels.level(cell.rank, 0.05)
-                assert spent <= 0.05
-            children = tree.children(cell)
-            if not children:
-                assert last_rank == tree.ranks - 1
-                break
+        cells, spent = first, 0.0
+        for depth in range(8):
             holders = [
-                c
-                for c in children
-                if np.all(np.array(c.low) <= z + 1e-12) and np.all(z <= np.array(c.high) + 1e-12)
+                c for c in cells if np.all(np.array(c.low) <= z + 1e-9) and np.all(z <= np.array(c.high) + 1e-9)
             ]
             assert holders
             cell = holders[int(rng.integers(len(holders)))]
-    assert tree.descend(cell.path) == cell
+            assert cell.depth == depth
+            spent += level(0.05, depth)
+            assert spent <= 0.05
+            if cell.testable:
+                centre = transform.apply(cloud, torch.from_numpy(cell.z))
+                assert float((moved - centre).norm()) <= cell.reach * lattice.cover.sigma + 1e-9
+            assert lattice.cell(cell.path, region) == cell
+            cells = lattice.children(cell, region)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_cells_meet_only_in_faces_and_edges_are_exact(name: str) -> None:
+    """Halves share one exact edge, and neighbours the same number, however it was reached."""
+    _, lattice, region = _tree(name)
+    cell = lattice.first_cells(region)[0]
+    for _ in range(12):
+        low, high = lattice.box(cell.path)
+        halves = [lattice.box(cell.path + digit) for digit in "01"]
+        axis = int(np.argmax(halves[0][1] != high))
+        assert halves[0][1][axis] == halves[1][0][axis] == (low[axis] + high[axis]) / 2
+        others = np.arange(lattice.dim) != axis
+        assert np.array_equal(halves[0][0], low)
+        assert np.array_equal(halves[1][1], high)
+        assert np.array_equal(halves[0][1][others], high[others])
+        assert np.array_equal(np.array(cell.centre), (low + high) / 2)
+        cell = (lattice.children(cell, region) or [cell])[-1]
+    index = [i for i in range(-2, 3)]
+    for a, b in itertools.pairwise(index):
+        left, right = (lattice.box(",".join([str(i)] + ["0"] * (lattice.dim - 1)) + ":") for i in (a, b))
+        assert left[1][0] == right[0][0]
 
 
 @pytest.mark.parametrize("name", ["z-taper", "z-shear", "zyx-rotation", "taper+rotation", "general-rotation"])
-def test_the_first_tested_cells_cover_the_region_once(name: str) -> None:
+def test_the_first_cells_cover_the_region_once(name: str) -> None:
     """A random point lies in exactly one of them; their boxes do not overlap."""
-    _, tree = _tree(name)
-    cells = tree.frontier(20_000)
-    assert cells is not None
+    _, lattice, region = _tree(name)
+    cells = lattice.first_cells(region)
+    assert len(cells) == lattice.count_first_cells(region)
     low, high = np.array([c.low for c in cells]), np.array([c.high for c in cells])
     rng = np.random.default_rng(2)
-    places = tree.region.sample(500, rng)
+    places = region.sample(500, rng)
     holders = np.all((low[None] <= places[:, None]) & (places[:, None] <= high[None]), axis=2).sum(axis=1)
     assert np.all(holders == 1)
-    edge = _places(tree.region, rng, 100)
-    assert np.all(
-        np.all((low[None] <= edge[:, None] + 1e-12) & (edge[:, None] <= high[None] + 1e-12), axis=2).any(
-            axis=1
-        )
-    )
+    edge = _places(region, rng, 100)
+    inside = np.all((low[None] <= edge[:, None] + 1e-12) & (edge[:, None] <= high[None] + 1e-12), axis=2)
+    assert np.all(inside.any(axis=1))
     assert len({c.path for c in cells}) == len(cells)
-    assert not any(
-        a.path != b.path and b.path.startswith(a.path)
-        for a, b in itertools.pairwise(sorted(cells, key=lambda c: c.path))
-    )
 
 
-def test_the_tree_does_not_depend_on_anything_but_its_question() -> None:
-    _, tree = _tree("general-rotation")
-    _, again = _tree("general-rotation")
-    assert tree.frontier(20_000) == again.frontier(20_000)
+@pytest.mark.parametrize("name", TREES)
+def test_the_tree_is_the_same_for_every_region(name: str) -> None:
+    """A cell of a smaller region is the cell of the larger one: same place, same tested point, a shorter reach."""
+    _, lattice, region = _tree(name)
+    small = {cell.path: cell for cell in lattice.first_cells(region.scaled(0.5))}
+    large = {cell.path: cell for cell in lattice.first_cells(region)}
+    assert set(small) <= set(large)
+    for path, cell in small.items():
+        assert cell.centre == large[path].centre
+        assert cell.reach <= large[path].reach * (1 + 1e-9)
 
 
 def test_a_path_that_leads_nowhere_is_refused() -> None:
-    _, tree = _tree("z-taper")
-    for path in ("2", "x", "0" * 300):
-        with pytest.raises(InvalidValue, match="no cell"):
-            tree.descend(path)
+    _, lattice, region = _tree("taper+rotation")
+    for path in ("2", "x", "0,0:2", "0,0,0:", "00,0:", "0,0", "-0,0:", "0,0:" + "0" * 300, f"{1 << 40},0:", " 0,0:"):
+        with pytest.raises(InvalidCertificate, match="no cell"):
+            lattice.cell(path, region)
 
 
-def test_path_levels_never_spend_more_than_alpha() -> None:
-    for ranks in range(1, 30):
-        assert 0.99 < sum(PathLevels.falling(ranks).shares) <= 1 + 1e-12
-    for shares in ((), (0.6, 0.6), (0.0, 1.0), (-0.5, 1.0)):
-        with pytest.raises(InvalidValue):
-            PathLevels(shares)
+def test_levels_along_a_path_never_spend_more_than_alpha() -> None:
+    for deepest in (1, 5, 40, 5_000):
+        assert sum(level(0.01, depth) for depth in range(deepest)) <= 0.01
+    assert sum(level(1.0, depth) for depth in range(10_000)) > 0.999
+
+
+def test_a_centre_outside_of_the_bounds_domain_is_not_tested() -> None:
+    """A taper past 1 / max|z| turns points inside out; such cells are halved until their centres lie within."""
+    transform = parse_transform("z-taper")
+    lattice = Lattice.of(transform, Cover(0.5, transform.reach(POINTS)), POINTS)
+    region = transform.region((0.95,))
+    cells = lattice.first_cells(region)
+    outer = [cell for cell in cells if not cell.testable]
+    for cell in cells:
+        assert cell.testable == (abs(cell.centre[0]) * np.abs(POINTS[:, 2]).max() <= 1 + 1e-9)
+    for cell in outer:
+        assert not np.isfinite(cell.reach)
+        assert lattice.children(cell, region)
+
+
+def test_a_region_of_too_many_cells_is_refused_before_it_is_built() -> None:
+    transform = parse_transform("general-rotation")
+    lattice = Lattice.of(transform, Cover(0.001, transform.reach(POINTS)), POINTS)
+    region = transform.region((math.pi,))
+    assert lattice.count_first_cells(region) > MOST_FIRST_CELLS
+    with pytest.raises(InvalidValue, match="cells"):
+        lattice.first_cells(region)
 
 
 @given(seed=seeds, dim=st.integers(1, 4), ball=st.booleans())
@@ -203,7 +234,7 @@ def test_the_grid_of_the_paper_covers_its_region_within_its_bound(name: str, res
     cloud = torch.from_numpy(points)
     places = _places(transform.region(radii), rng, 60)
     mover = GeneralRotation() if isinstance(transform, ZYXRotation) else transform
-    tested = mover.apply(cloud, torch.tensor(grid.tested, dtype=torch.float64))
+    tested = mover.apply(cloud, torch.tensor([c.centre for c in grid.cells], dtype=torch.float64))
     for z in places:
         distance = (tested - transform.apply(cloud, torch.from_numpy(z))).flatten(-2).norm(dim=-1)
         if name in ("general-rotation", "zyx-rotation"):
@@ -233,7 +264,7 @@ def test_every_point_of_a_rotation_cell_is_within_the_bound_of_its_own_tested_po
     )
     assert volume == pytest.approx(4 / 3 * math.pi * angle**3)  # nothing is missing
     cloud = torch.from_numpy(points)
-    tested = transform.apply(cloud, torch.tensor(grid.tested, dtype=torch.float64))
+    tested = transform.apply(cloud, torch.tensor([c.centre for c in grid.cells], dtype=torch.float64))
     for _ in range(8):
         mix = rng.choice([0.0, 1.0, rng.random()], size=low.shape)
         polar, azimuth, size = (low + mix * (high - low)).T

@@ -11,20 +11,22 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from tests.classifiers import at_most, exceeds
+from tpc_core.ledger import Tally
+from tpc_core.proofs.whole import is_top_class
 from tpc_core.statistics import (
-    AnytimeMonitor,
-    BetaPrior,
-    StagedMonitor,
-    anytime_lower_bound,
-    geometric_stages,
+    best_lower_bound,
+    expected_votes,
+    fewest_votes,
+    log_e,
     lower_bound,
+    lower_confidence_bound,
+    needed_log_e,
+    rejects,
     samples_to_reach,
     saturation,
     tail,
-    top_class_p_value,
     upper_bound,
 )
-from tpc_core.statistics.top_class import anytime_top_class_p_value
 
 counts = st.integers(1, 5_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 alphas = st.floats(1e-6, 0.4)
@@ -62,110 +64,97 @@ def test_a_thousand_votes_reach_2_46_sigma_at_most() -> None:
     assert special.ndtri(saturation(1000, 0.001)) == pytest.approx(2.46, abs=0.005)
 
 
-@given(counts, alphas)
+@given(counts, st.floats(1e-6, 0.4))
 @settings(max_examples=100, deadline=None)
-def test_the_anytime_bound_is_valid_and_below_the_fixed_one(votes: tuple[int, int], alpha: float) -> None:
+def test_the_bound_is_the_largest_p_that_the_votes_reject(votes: tuple[int, int], alpha: float) -> None:
     count, total = votes
-    bound = anytime_lower_bound(count, total, alpha)
+    bound = lower_confidence_bound(count, total, alpha)
     assert 0 <= bound <= count / total
-    assert bound <= lower_bound(count, total, alpha) + 1e-12
-    if bound > 0:  # M_n(bound) >= 1 / alpha: any p below is refuted
-        log_m = special.betaln(0.5 + count, 0.5 + total - count) - special.betaln(0.5, 0.5)
-        log_m -= count * math.log(bound) + (total - count) * math.log1p(-bound)
-        assert log_m >= -math.log(alpha) - 1e-7
+    assert bound <= lower_bound(count, total, alpha) + 1e-9  # watching costs something, and never gains
+    if bound > 0:
+        assert rejects(count, total, bound, alpha)
+        assert rejects(count, total, 0.9 * bound, alpha)  # the rejected set is an interval
+        assert not rejects(count, total, min(bound * (1 + 1e-6) + 1e-9, 1.0), alpha)
 
 
-@pytest.mark.parametrize("p", [0.55, 0.9, 0.99])
-def test_watching_the_anytime_bound_after_every_vote_keeps_the_level(p: float) -> None:
-    alpha, runs, votes = 0.1, 2_000, 400
+@given(st.floats(0.05, 0.999), st.floats(0.0, 1.0))
+@settings(max_examples=60, deadline=None)
+def test_one_more_vote_never_gains_on_average(q: float, part: float) -> None:
+    """E is a supermartingale wherever p <= q: its mean after a block, summed over all outcomes, is at most E."""
+    p = part * q
+    start_n, start_k = 32, round(32 * q)
+    now = float(log_e(start_k, start_n, q))
+    outcomes = np.arange(9)
+    later = log_e(start_k + outcomes, start_n + 8, q)
+    mean = float(special.logsumexp(later + stats.binom.logpmf(outcomes, 8, p)))
+    assert mean <= now + 1e-7
+    first = float(special.logsumexp(log_e(outcomes, 8, q) + stats.binom.logpmf(outcomes, 8, p)))
+    assert first <= 1e-9  # it begins at 1
+
+
+@pytest.mark.parametrize("p", [0.6, 0.9, 0.99])
+def test_watching_the_test_after_every_block_keeps_the_level(p: float) -> None:
+    alpha, runs, blocks = 0.1, 4_000, 64
     rng = np.random.default_rng(0)
-    sums = np.cumsum(rng.random((runs, votes)) < p, axis=1)
-    n = np.arange(1, votes + 1)
-    # The bound exceeds p exactly where the martingale at p has passed 1 / alpha from above.
-    log_m = special.betaln(0.5 + sums, 0.5 + n - sums) - special.betaln(0.5, 0.5)
-    log_m -= sums * math.log(p) + (n - sums) * math.log1p(-p)
-    suspects = np.argwhere((log_m >= -math.log(alpha)) & (sums > p * n))
-    missed = {int(run) for run, i in suspects if anytime_lower_bound(int(sums[run, i]), int(n[i]), alpha) > p}
-    assert at_most(len(missed), runs, alpha)
+    sums = np.cumsum(rng.binomial(32, p, size=(runs, blocks)), axis=1)
+    n = 32 * np.arange(1, blocks + 1)
+    passed = np.max(log_e(sums, n, p), axis=1) >= needed_log_e(alpha)
+    assert at_most(int(passed.sum()), runs, alpha)
     fixed = sum(
-        any(lower_bound(int(sums[run, i]), int(n[i]), alpha) > p for i in range(20, votes, 20))
-        for run in range(400)
+        any(lower_bound(int(k), int(m), alpha) > p for k, m in zip(row[4:], n[4:], strict=True)) for row in sums[:400]
     )
-    assert p == 0.99 or exceeds(fixed, 400, alpha)  # the fixed bound does not bear being watched
+    assert exceeds(fixed, 400, alpha)  # a fixed bound does not bear being watched
 
 
-def test_the_sum_of_stage_levels_is_alpha() -> None:
-    for first, largest in ((64, 16_384), (128, 32_768), (10, 10), (10, 39)):
-        monitor = geometric_stages(first, largest)
-        assert sum(monitor.level(i, 0.02) for i in range(len(monitor.sizes))) == pytest.approx(0.02)
-        assert monitor.sizes[-1] <= largest
-
-
-def test_staged_bounds_miss_at_most_alpha_over_all_stages_together() -> None:
-    monitor, p, alpha, runs = geometric_stages(32, 2_048), 0.8, 0.1, 2_000
+@pytest.mark.parametrize(
+    ("p", "q", "most"),
+    [(0.99, 0.6, 40), (0.99, 0.77, 52), (0.99, 0.9, 160), (0.98, 0.95, 850), (0.998, 0.98, 680), (0.7, 0.6, 570)],
+)
+def test_votes_come_near_walds_bound(p: float, q: float, most: float) -> None:
+    """The mean number of votes until the test passes, read every 32, against no test of this power needing fewer."""
     rng = np.random.default_rng(1)
-    sums = np.cumsum(rng.binomial(np.diff((0, *monitor.sizes)), p, size=(runs, len(monitor.sizes))), axis=1)
-    missed = sum(any(monitor.bound(int(k), stage, alpha) > p for stage, k in enumerate(row)) for row in sums)
-    assert at_most(missed, runs, alpha)
+    sums = np.cumsum(rng.binomial(32, p, size=(400, 200)), axis=1)
+    passed = log_e(sums, 32 * np.arange(1, 201), q) >= needed_log_e(0.001)
+    assert passed.any(axis=1).mean() > 0.99
+    mean = float(np.mean(32 * (1 + np.argmax(passed, axis=1))))
+    assert mean <= most
+    assert mean >= fewest_votes(p, q, 0.001) * 0.95
+    assert expected_votes(p, q, 0.001, 32) == pytest.approx(mean, rel=0.6)
 
 
-def test_monitors_refuse_schedules_that_overspend() -> None:
-    from tpc_core.errors import InvalidValue
-
-    for sizes, shares in (
-        ((10, 20), (0.6, 0.6)),
-        ((20, 10), (0.5, 0.5)),
-        ((), ()),
-        ((10,), (0.0,)),
-        ((10,), (1.0, 0.0)),
-    ):
-        with pytest.raises(InvalidValue):
-            StagedMonitor(sizes, shares)
-    with pytest.raises(InvalidValue):
-        BetaPrior(0, 1)
-    with pytest.raises(InvalidValue, match="not one of the stages"):
-        AnytimeMonitor((10, 20)).stage_of(15)
+def test_the_running_maximum_takes_the_best_reading() -> None:
+    hits = np.array([32, 64, 70, 90])
+    totals = np.array([32, 64, 96, 128])
+    alone = [lower_confidence_bound(int(k), int(n), 0.01) for k, n in zip(hits, totals, strict=True)]
+    assert best_lower_bound(hits, totals, 0.01) == pytest.approx(max(alone), abs=1e-10)
+    assert best_lower_bound(hits[:0], totals[:0], 0.01) == 0.0
 
 
-@given(st.lists(st.integers(0, 60), min_size=2, max_size=5), st.integers(0, 4))
-@settings(max_examples=150, deadline=None)
-def test_the_top_class_test_is_binomial_against_the_runner_up(votes: list[int], claimed: int) -> None:
-    claimed %= len(votes)
-    rival = max(v for i, v in enumerate(votes) if i != claimed)
-    total = votes[claimed] + rival
-    expected = (
-        1.0 if total == 0 else stats.binomtest(votes[claimed], total, 0.5, alternative="greater").pvalue
-    )
-    assert top_class_p_value(votes, claimed) == pytest.approx(expected, abs=1e-12)
-    winner = votes.index(max(votes))
-    assert top_class_p_value(votes) == pytest.approx(min(1.0, 2 * top_class_p_value(votes, winner)))
-    assert anytime_top_class_p_value(votes, claimed) >= 0.0
-    assert anytime_top_class_p_value(votes, claimed) <= 1.0
+def test_far_tails_underflow_to_nothing_rather_than_pass() -> None:
+    assert not rejects(0, 1 << 20, 0.999999, 0.1)
+    assert not rejects(10, 32, 1.0, 0.1)
+    assert not rejects(32, 32, 1.0 - 1e-17, 0.1)
+    assert float(log_e(0, 1 << 22, 0.9)) < 0
 
 
 @pytest.mark.parametrize("shares", [(0.499, 0.501), (0.33, 0.34, 0.33), (0.2, 0.45, 0.35), (0.05, 0.1, 0.85)])
 def test_a_class_that_is_not_on_top_is_rarely_called_so(shares: tuple[float, ...]) -> None:
-    """Class 0 is not the top class; fixed sample, and watched after every vote."""
-    alpha, runs, votes = 0.1, 1_000, 150
+    """Class 0 is not the top class; its votes are read after every block."""
+    alpha, runs, blocks = 0.1, 1_000, 24
     rng = np.random.default_rng(3)
-    fixed, watched = 0, 0
+    wrong = 0
     for _ in range(runs):
-        drawn = rng.choice(len(shares), size=votes, p=shares)
-        table = np.cumsum(drawn[:, None] == np.arange(len(shares)), axis=0)
-        fixed += top_class_p_value(table[-1].tolist(), 0) <= alpha
-        leading = np.flatnonzero(table[:, 0] > table[:, 1:].max(axis=1))
-        watched += any(anytime_top_class_p_value(table[i].tolist(), 0) <= alpha for i in leading)
-    assert at_most(fixed, runs, alpha)
-    assert at_most(watched, runs, alpha)
+        tally = Tally((len(shares),), rng.multinomial(32, shares, size=blocks))
+        wrong += any(is_top_class(Tally((len(shares),), tally.blocks[:size]), 0, alpha) for size in (1, 6, 24))
+    assert at_most(wrong, runs, alpha)
 
 
-def test_the_winner_of_the_same_votes_takes_the_two_sided_test() -> None:
-    alpha, runs = 0.1, 2_000
-    rng = np.random.default_rng(4)
-    table = rng.multinomial(200, [0.5, 0.5], size=runs)
-    assert at_most(sum(top_class_p_value(row.tolist()) <= alpha for row in table), runs, alpha)
-    one_sided = sum(top_class_p_value(row.tolist(), int(row.argmax())) <= alpha for row in table)
-    assert exceeds(one_sided, runs, alpha)
+def test_every_rival_must_fall() -> None:
+    """A strong lead over the second class says nothing about the third."""
+    ahead_of_one = Tally((3,), np.array([[20, 0, 12]] * 3))
+    assert not is_top_class(ahead_of_one, 0, 0.001)
+    assert is_top_class(Tally((3,), np.array([[28, 2, 2]] * 3)), 0, 0.001)
+    assert not is_top_class(Tally((3,)), 0, 0.001)
 
 
 @given(st.floats(0.5, 0.999), st.floats(0.001, 0.1))

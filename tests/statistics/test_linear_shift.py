@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 
 import numpy as np
@@ -9,9 +11,9 @@ import pytest
 from scipy import optimize, special, stats
 
 from tpc_core.errors import InvalidValue
-from tpc_core.statistics import linear_shift
+from tpc_core.models import list_models
 from tpc_core.statistics.chi_square import ERROR, WeightedChiSquare
-from tpc_core.statistics.linear_shift import linear_radius, required_p_a
+from tpc_core.statistics.linear_shift import BOXES, STEP, TABLE, computed_p_a, linear_radius, required_p_a
 
 
 @pytest.mark.parametrize(
@@ -93,22 +95,47 @@ def test_no_simulated_linear_attack_beats_the_certificate() -> None:
 
 
 def test_a_larger_radius_needs_more_and_more_boxes_need_less() -> None:
-    coarse = [required_p_a(0.2, r, 40) for r in (0.05, 0.1, 0.2)]
+    coarse = [computed_p_a(0.2, r, 40) for r in (0.05, 0.1, 0.2)]
     assert coarse == sorted(coarse)
-    assert required_p_a(0.2, 0.1, 200) <= required_p_a(0.2, 0.1, 40)
-    assert required_p_a(0.2, 0.1, 40) > special.ndtr(0.1 / 0.2)
+    fine = [computed_p_a(0.2, 0.1, boxes) for boxes in (200, 0, 40, 200)]  # in any order
+    assert fine[0] == fine[3] < fine[2] < fine[1]
+    assert fine[0] > special.ndtr(0.1 / 0.2)
 
 
-def test_the_largest_linear_radius_is_certified_by_its_own_p_a(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear_shift, "_BOXES", 96)
-    radius = linear_radius(0.9, 0.2, tolerance=0.01)
+def test_the_table_holds_what_would_be_computed() -> None:
+    """In full for some radii of each sigma; for all others, coarser boxes need no less."""
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    assert (table["boxes"], table["step"]) == (BOXES, STEP)
+    assert table["needed"]
+    for sigma, needed in table["needed"].items():
+        assert all(0.5 <= low <= high <= 1.0 for low, high in itertools.pairwise(needed))
+        assert needed[-1] == 1.0
+        for radius in (0.033, 0.1, 0.2, STEP * (len(needed) - 1)):
+            expected = computed_p_a(float(sigma), radius, BOXES)
+            assert required_p_a(float(sigma), radius) == pytest.approx(expected, abs=1e-9)
+        for steps in range(1, len(needed), 7):
+            coarse = computed_p_a(float(sigma), STEP * steps, 8)
+            assert special.ndtr(STEP * steps / float(sigma)) <= needed[steps - 1] <= coarse + 1e-9
+
+
+def test_every_checkpoint_for_linear_maps_finds_its_sigma_in_the_table() -> None:
+    known = json.loads(TABLE.read_text(encoding="utf-8"))["needed"]
+    sigmas = [card.smoothing["sigma"][0] for card in list_models() if card.smoothing.get("transform") == "linear"]
+    assert {repr(float(sigma)) for sigma in sigmas} == set(known)
+
+
+@pytest.mark.parametrize("sigma", [0.2, 0.17])
+def test_the_largest_linear_radius_is_certified_by_its_own_p_a(sigma: float) -> None:
+    """0.2 is in the table, 0.17 is computed."""
+    radius = linear_radius(0.9, sigma)
     assert 0.1 < radius < 0.2
-    assert required_p_a(0.2, radius, 96) < 0.9
-    assert linear_radius(0.5, 0.2) == 0.0
+    assert required_p_a(sigma, radius) < 0.9 <= required_p_a(sigma, radius + STEP)
+    assert required_p_a(sigma, radius * (1 - 1e-12)) < 0.9
+    assert linear_radius(0.5, sigma) == 0.0
 
 
 def test_radii_that_have_no_meaning_are_refused() -> None:
-    for sigma, radius in ((0.0, 0.1), (-1.0, 0.1), (float("nan"), 0.1), (0.1, 0.0), (0.1, 1.0), (0.1, -0.1)):
+    for sigma, radius in ((0.0, 0.1), (-1.0, 0.1), (float("nan"), 0.1), (0.1, 0.0), (0.1, 1.0), (0.1, -0.1), (0.2, 1.0)):
         with pytest.raises(InvalidValue):
             required_p_a(sigma, radius)
 

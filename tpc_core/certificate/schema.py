@@ -48,7 +48,7 @@ class ModelRecord(Record):
     """Which model voted."""
 
     name: str = Field(max_length=500)
-    digest: str = Field(pattern=r"^[0-9A-Za-z_-]{1,128}$")
+    digest: str = Field(min_length=1, max_length=200)
     classes: list[Annotated[str, Field(max_length=200)]] = Field(min_length=1, max_length=10_000)
     task: Literal["classification", "segmentation"]
     smoothing: dict[str, Any]

@@ -50,13 +50,22 @@ def certify(
     cancelled: Callable[[], bool] = lambda: False,
     resume: Certificate | Ledger | None = None,
     focus: Focus | None = None,
+    batch_size: int | None = None,
 ) -> Certificate:
     """Certify that no attack of `transform` within `radius` changes what the smoothed model says of `cloud`.
 
     The radius is in edge units (degrees for angles): 20, "20", "twist=20,taper=0.2,rotation=1".
     """
     events = certify_events(
-        model, cloud, transform, radius, options, cancelled=cancelled, resume=resume, focus=focus
+        model,
+        cloud,
+        transform,
+        radius,
+        options,
+        cancelled=cancelled,
+        resume=resume,
+        focus=focus,
+        batch_size=batch_size,
     )
     for event in events:
         if isinstance(event, Done):
@@ -76,6 +85,7 @@ def certify_events(
     focus: Focus | None = None,
     voter: Voter | None = None,
     keep: Callable[[Certificate], None] | None = None,
+    batch_size: int | None = None,
 ) -> Iterator[Event]:
     """The same as `certify`, as a stream of events that ends with Done. Bad input is refused at once.
 
@@ -83,7 +93,17 @@ def certify_events(
     are read, and none is cast again. `focus` votes in chosen cells only. `keep` gets the certificate so far now and
     then, so that a crash costs seconds, not hours.
     """
-    run = prepare(model, cloud, transform, radius, options, cancelled=cancelled, resume=resume, voter=voter)
+    run = prepare(
+        model,
+        cloud,
+        transform,
+        radius,
+        options,
+        cancelled=cancelled,
+        resume=resume,
+        voter=voter,
+        batch_size=batch_size,
+    )
     return _events(run, focus, keep)
 
 

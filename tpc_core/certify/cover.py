@@ -76,8 +76,10 @@ class _Search:
     focus: Focus | None = None
     queue: list[tuple[float, float, int, Cell]] = field(default_factory=list)
     order: itertools.count[int] = field(default_factory=itertools.count)
-    volume: float = 0.0
-    passed: float = 0.0
+    mass: dict[str, float] = field(default_factory=dict)
+    """The share of the region's volume that each cell stands for; its halves share it."""
+    covered: float = 0.0
+    """The share that passed."""
     lost_at: float = math.inf
     """The smallest factor of the region that a lost cell touches."""
     lost: list[Cell] = field(default_factory=list)
@@ -85,10 +87,6 @@ class _Search:
     @property
     def largest(self) -> bool:
         return self.run.question.options.largest
-
-    @property
-    def covered(self) -> float:
-        return min(1.0, self.passed / self.volume) if self.volume else 0.0
 
     def push(self, cell: Cell, guess: float = USUAL) -> None:
         """Queue a cell: the weakest first, at first the one farthest out; nearest first for the largest radius."""
@@ -115,7 +113,9 @@ class _Search:
 
     def split(self, cell: Cell, guess: float) -> tuple[Cell, ...]:
         children = tuple(self.proof.lattice.children(cell, self.proof.region))
+        whole = sum(child.volume for child in children) or 1.0
         for child in children:
+            self.mass[child.path] = self.mass.get(cell.path, 0.0) * child.volume / whole
             self.push(child, guess)
         return children
 
@@ -156,23 +156,18 @@ def _begin(search: _Search) -> Generator[Event, None, None]:
     """Queue what is open: all cells that the ledger does not settle, or those that were chosen."""
     proof, ledger, focus = search.proof, search.run.ledger, search.focus
     chosen = None if focus is None else set(focus.cells)
-    waiting: list[Cell] = []
-    for cell, state in proof.walk(ledger):
-        if state == "refined":
-            continue
-        search.volume += cell.volume
-        if state == "passed":
-            search.passed += cell.volume
-        elif chosen is None or cell.path in chosen:
-            waiting.append(cell)
-    if focus is not None and focus.refine:
-        halves = [child for cell in waiting for child in proof.lattice.children(cell, proof.region)]
-        for cell in waiting:
-            yield CellRefined(cell, tuple(proof.lattice.children(cell, proof.region)))
-        waiting = halves
-    guesses = [search.tally(cell) for cell in waiting]
-    for cell, tally in zip(waiting, guesses, strict=True):
-        search.push(cell, _guess(tally, search.run.target) if tally.n else USUAL)
+    leaves = [(cell, state) for cell, state in proof.walk(ledger) if state != "refined"]
+    volume = sum(cell.volume for cell, _ in leaves) or 1.0
+    search.mass = {cell.path: cell.volume / volume for cell, _ in leaves}
+    search.covered = sum(search.mass[cell.path] for cell, state in leaves if state == "passed")
+    waiting = [c for c, state in leaves if state != "passed" and (chosen is None or c.path in chosen)]
+    for cell in waiting:
+        tally = search.tally(cell)
+        guess = _guess(tally, search.run.target) if tally.n else USUAL
+        if focus is not None and focus.refine:
+            yield CellRefined(cell, search.split(cell, guess))
+        else:
+            search.push(cell, guess)
     if not search.largest:
         shown = tuple(waiting) if len(waiting) <= SHOWN_LIMIT else ()
         yield Planned(len(waiting), planned_votes(search.prices, waiting), shown)
@@ -226,7 +221,7 @@ def _decide(search: _Search, cell: Cell) -> Generator[Event, None, list[Cell]]:
     proof, tally, target = search.proof, search.tally(cell), search.run.target
     hits, level = int(tally.total[target]), proof.level(cell)
     if proof.passes(cell, tally, target):
-        search.passed += cell.volume
+        search.covered = min(1.0, search.covered + search.mass.get(cell.path, 0.0))
         yield CellDecided(cell, True, tally.n, hits, level, search.covered)
         return []
     choice = _choose(search, cell, tally)

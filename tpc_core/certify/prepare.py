@@ -28,9 +28,12 @@ def prepare(
     cancelled: Callable[[], bool] = lambda: False,
     resume: Certificate | Ledger | None = None,
     voter: Voter | None = None,
+    batch_size: int | None = None,
 ) -> Run:
     """Check the question and set up the run that answers it."""
     question = Question.of(model.name, cloud.name, len(cloud), transform, radius, options)
+    if batch_size is not None and batch_size < 1:
+        raise InvalidValue(f"batch_size must be at least 1, not {batch_size}")
     smoothing = model.smoothing if options.sigma is None else model.smoothing.with_sigmas(options.sigma)
     if model.task == "segmentation" and (options.largest or options.protocol == "paper"):
         raise UnsupportedRequest("part segmentation takes a given radius and the adaptive protocol")
@@ -43,7 +46,7 @@ def prepare(
         voter = Voter(model, smoothing, seed=ledger.seed, device=resolve_device(options.device))
     elif (voter.seed, voter.smoothing, voter.model_digest) != (ledger.seed, smoothing, model.digest):
         raise InvalidValue("the voter was made for another seed, another smoothing or another model")
-    return Run(question, model, voter, proof, ledger, Control(options.budget, cancelled))
+    return Run(question, model, voter, proof, ledger, Control(options.budget, cancelled), batch_size)
 
 
 def claim_of(question: Question, cloud: Cloud, smoothing: Smoothing, task: str, ledger: Ledger) -> Claim:

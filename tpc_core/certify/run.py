@@ -41,6 +41,8 @@ class Run:
     proof: Proof
     ledger: Ledger
     control: Control
+    batch_size: int | None = None
+    """Votes that are cast between two looks at the stop button; the certificate does not depend on it."""
 
     @property
     def claim(self) -> Claim:
@@ -102,7 +104,7 @@ class Run:
     @property
     def batch_blocks(self) -> int:
         """Blocks of a batch."""
-        size = self.question.options.batch_size or _POINTS_PER_BATCH // len(self.claim.cloud)
+        size = self.batch_size or _POINTS_PER_BATCH // len(self.claim.cloud)
         return max(1, size // BLOCK)
 
     @property

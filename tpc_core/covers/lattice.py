@@ -212,7 +212,7 @@ def parse_path(path: str, dim: int) -> tuple[list[int], str]:
         index = [int(piece) for piece in first.split(",")]
     except ValueError:
         index = []
-    canonical = _first_path(index) == f"{first}:" and len(index) == dim
+    canonical = len(index) == dim and path == _first_path(index) + halves
     if not canonical or halves.strip("01") or len(halves) > DEEPEST or max(map(abs, index)) > 1 << 24:
         raise InvalidCertificate(f"there is no cell {path[:80]!r} in this tree")
     return index, halves

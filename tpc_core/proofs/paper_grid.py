@@ -15,6 +15,7 @@ from tpc_core.covers.paper import (
     feasible_resolution,
     paper_grid,
     tested_cloud,
+    theorem_of,
 )
 from tpc_core.errors import InvalidCertificate, UnsupportedRequest
 from tpc_core.ledger import WHOLE, Ledger, Tally, grid_place
@@ -67,6 +68,7 @@ class GridProof(Proof):
                 "with coordinate noise alone"
             )
         self.sigma = smoothing.sigma
+        theorem_of(claim.transform, claim.radii)  # refuses transforms for which the paper has no grid
 
     @cached_property
     def resolution(self) -> int:
