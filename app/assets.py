@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from tpc_core.atomic import write_atomically
+from tpc_core.machinery.atomic import write_atomically
 
 APP = Path(__file__).resolve().parent
 STATIC = APP / "static"

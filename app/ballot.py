@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tpc_core.smoothing import NoiseStream, Smoothing
-from tpc_core.thread_pool import share_out
+from tpc_core.machinery.thread_pool import share_out
 from tpc_core.votes import BLOCK
 
 STREAM = "look"

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from tpc_core.thread_pool import share_out
+from tpc_core.machinery.thread_pool import share_out
 
 SWITCH = 0.001
 """Seconds after which a thread of Python lets another one in, if one waits."""

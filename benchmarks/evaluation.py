@@ -20,7 +20,7 @@ from tpc_core.evaluation.journal import Journal
 from tpc_core.evaluation.run import _tasks
 
 CLAIMS = ["l2:0.05", "z-taper:0.1", "z-taper:0.2", "z-taper+z-rotation:taper=0.2,rotation=1"]
-REQUEST = Request(model="pointnet64-noise", claims=CLAIMS, samples=2048, budget_samples=20_000, device="cpu")
+REQUEST = Request(model="pointnet64-noise", claims=CLAIMS, budget_samples=20_000, device="cpu")
 POINTS = 256
 LINES = 300
 

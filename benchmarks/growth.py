@@ -7,16 +7,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import torch
 
 from benchmarks.confident import HalfSpace
 from benchmarks.timing import Contestant, rates
-from tpc_core import Options, certify, load_model, load_object
+from tpc_core import Focus, certify, load_model, load_object
 from tpc_core.certify.estimate import estimate
 from tpc_core.data.limits import MAX_POINTS
+from tpc_core.ledger import SELECT
 from tpc_core.votes import Voter
 
 OBJECT, MODEL = "gallery:airplane-1", "pointnet64-noise"
@@ -70,7 +70,7 @@ def _radii(*, full: bool) -> list[str]:
         "### With the radius",
         "",
         "Votes of an adaptive cover, on a classifier that is sure all over the region (a half-space, sigma 0.1), so "
-        "that the geometry alone decides. The exponent is fitted to the votes without the 128 that choose the class.",
+        "that the geometry alone decides. The exponent is fitted to the votes without those that choose the class.",
         "",
         "| transform | radius: votes | grows like |",
         "|---|---|---|",
@@ -78,8 +78,9 @@ def _radii(*, full: bool) -> list[str]:
     for name, (what, radii) in COVERS.items():
         asked = radii if full else radii[:3]
         texts = [f"taper={r:g},rotation={5 * r:g}" if "+" in name else f"{r:g}" for r in asked]
-        votes = [certify(half_space, cloud, name, text).samples for text in texts]
-        slope = exponent(asked, [count - 128 for count in votes])
+        ledgers = [certify(half_space, cloud, name, text).votes() for text in texts]
+        votes = [ledger.samples for ledger in ledgers]
+        slope = exponent(asked, [ledger.samples - ledger.tally(SELECT).n for ledger in ledgers])
         pairs = ", ".join(f"{text}: {count:,}" for text, count in zip(texts, votes, strict=True))
         lines.append(f"| {name} | {pairs} | radius^{slope:.1f} ({what}) |")
         print(lines[-1], flush=True)
@@ -121,10 +122,9 @@ def _child(samples: int) -> None:
     import resource
 
     model, cloud = load_model(MODEL), load_object(OBJECT, points=64)
-    options = Options(single_samples=samples)
-    certify(model, cloud, "l2", 0.05, replace(options, single_samples=64))
+    certify(model, cloud, "l2", 0.05)
     start = time.process_time()
-    certify(model, cloud, "l2", 0.05, options)
+    certify(model, cloud, "l2", 0.05, focus=Focus((), until=samples))
     print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 

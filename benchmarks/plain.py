@@ -81,7 +81,7 @@ def _shaken(copies: Tensor, smoothing: Smoothing) -> Tensor:
     assert smoothing.transform.name == "z-rotation"
     turned = torch.zeros_like(copies)
     for number in range(len(copies)):
-        angle = float(torch.randn(1)) * smoothing.sigmas[0]
+        angle = float(torch.randn(1)) * smoothing.spreads[0]
         cos, sin = math.cos(angle), math.sin(angle)
         matrix = torch.tensor([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
         turned[number] = torch.matmul(matrix, copies[number].unsqueeze(-1)).squeeze(-1)

@@ -18,7 +18,7 @@ from tpc_core.cloud import Cloud
 from tpc_core.errors import InvalidValue
 from tpc_core.ledger import WHOLE, Ledger, Refutation, refutation_place
 from tpc_core.proofs import CellStanding, Claim, CoverProof, GridProof, Proof, proof_of
-from tpc_core.smoothing import OneProbability, Smoothing, Threshold
+from tpc_core.smoothing import Smoothing, Threshold
 from tpc_core.statistics import upper_bound
 from tpc_core.transforms import CoordinateNoise, GeneralRotation, Region, Transform, ZYXRotation
 from tpc_core.verify import Case, case_of
@@ -32,11 +32,6 @@ ATTACK = "attack"
 
 _SURE = 1e-3
 """Level at which a cell is said to be lost, or to be short of what it needs, beyond doubt."""
-
-_LINEAR_PARTS = (0.4, 0.7, 1.0, 1.5)
-"""Parts of a radius at which the p_A that linear maps need is computed: a second of quadrature each."""
-
-_LARGEST_LINEAR = 0.94
 
 
 def is_lost(cell: CellStanding) -> bool:
@@ -60,21 +55,6 @@ def named(counts: NDArray[np.int64], classes: Sequence[str]) -> dict[str, int]:
     """Votes by class, most first; classes without a vote are left out."""
     order = np.argsort(-counts, kind="stable")
     return {classes[index]: int(counts[index]) for index in order if counts[index]}
-
-
-def radius_part(rule: OneProbability, p_a: float, radii: Sequence[float]) -> float:
-    """The part of some radii that a bound of p_A certifies; for linear maps about that, read off a table."""
-    if rule.name != "linear":
-        found = rule.largest(p_a, tuple(radii))
-        return max(min(r / asked for r, asked in zip(found, radii, strict=True)), 0.0)
-    parts = [part for part in _LINEAR_PARTS if part * radii[0] < _LARGEST_LINEAR]
-    # On the scale of sigmas what is needed grows about evenly with the radius.
-    needed = special.ndtri([0.5, *(min(_needed(rule, part, radii), 1 - 1e-12) for part in parts)])
-    return float(np.interp(special.ndtri(p_a), needed, [0.0, *parts]))
-
-
-def _needed(rule: OneProbability, part: float, radii: Sequence[float]) -> float:
-    return rule.needed(tuple(part * r for r in radii)).q
 
 
 @dataclass(frozen=True)
@@ -177,17 +157,12 @@ class CaseView:
     @cached_property
     def certified_part(self) -> float:
         """The part of the region that the votes at hand certify already: the same ledger, read at smaller radii."""
-        certificate, rule = self.certificate, self.claim.rule
+        certificate = self.certificate
         if certificate.verdict == "certified":
             said = zip(self.transform.radii, self.radii, strict=True)
             return min(1.0, *(p.to_internal(certificate.radius[p.name]) / r for p, r in said))
         if self.ledger.chosen is None or certificate.stopped == "too-many-cells":
             return 0.0
-        if rule.name == "linear" and isinstance(rule, OneProbability) and self.proof.kind == "single":
-            bound = self.leaves[0].lower_bound
-            about = min(radius_part(rule, bound, self.radii), 1.0)
-            tried = (float(f"{about * slack:.3g}") for slack in (0.98, 0.9))
-            return next((p for p in tried if p and bound > _needed(rule, p, self.radii)), 0.0)
         return self.proof.largest_part(self.ledger)
 
     # -- who votes -----------------------------------------------------------------------------------------------

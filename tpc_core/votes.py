@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tpc_core.thread_pool import share_out
+from tpc_core.machinery.thread_pool import share_out
 from tpc_core.errors import InvalidValue
 from tpc_core.smoothing import ManyBlocksNoise, NoiseStream, Smoothing, stream_keys
 

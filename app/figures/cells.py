@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 from app.figures.arrays import packed, xyz
 from app.figures.axes import ParameterAxis, parameter_axes
 from app.figures.cloud import CAMERA
-from app.figures.theme import DIVERGING, SEQUENTIAL, STATES, Figure, Theme, axis, base_layout, colour_bar
+from app.figures.theme import (
+    DIVERGING,
+    OKABE_ITO,
+    SEQUENTIAL,
+    STATES,
+    Figure,
+    Theme,
+    axis,
+    base_layout,
+    colour_bar,
+)
 from app.jobs import CellView
 from tpc_core import Transform
 
@@ -49,8 +59,8 @@ def scale_of(mode: Mode) -> Scale:
     if mode == "margin":
         return Scale(-0.1, 0.1, DIVERGING, "bound minus needed")
     if mode == "samples":
-        ticks = tuple((float(np.log10(n)), f"{n:,}") for n in (64, 256, 1024, 4096, 16384))
-        return Scale(np.log10(64), np.log10(16384), SEQUENTIAL, "votes", ticks)
+        ticks = tuple((float(np.log10(n)), f"{n:,}") for n in (32, 128, 512, 2048, 8192))
+        return Scale(np.log10(32), np.log10(8192), SEQUENTIAL, "votes", ticks)
     if mode == "state":
         ticks = tuple((float(i), name) for i, name in enumerate(_ORDER))
         return Scale(-0.5, len(_ORDER) - 0.5, _steps([STATES[name] for name in _ORDER]), "", ticks)
@@ -306,6 +316,25 @@ def _contour(raster: Raster, short: NDArray[np.bool_]) -> Figure:
         "y": packed(np.concatenate(y).ravel(), "f8"),
         "line": {"color": STATES["failed"], "width": 3},
         "hoverinfo": "skip",
+    }
+
+
+def star(x: Sequence[float], y: Sequence[float], theme: Theme) -> Figure:
+    """Where the attack is."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(x),
+        "y": list(y),
+        "name": "attack",
+        "customdata": ["attack"],
+        "hovertemplate": "the attack<extra></extra>",
+        "marker": {
+            "symbol": "star",
+            "size": 17,
+            "color": OKABE_ITO[5],
+            "line": {"color": theme.paper, "width": 1.5},
+        },
     }
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
 from app.figures.axes import ParameterAxis, parameter_axes
-from app.figures.cells import Mode, cell_text, curve_figure, heatmap_figure, slice_cells, volume_figure
+from app.figures.cells import Mode, cell_text, curve_figure, heatmap_figure, slice_cells, star, volume_figure
 from app.figures.theme import OKABE_ITO, STATES, Figure, Theme
 from app.jobs import CellView
 from tpc_core.case_view import CaseView, is_short
@@ -58,7 +58,7 @@ def curve(case: CaseView, chosen: str | None, theme: Theme) -> Figure:
         )
     attack = case.attack
     if attack is not None:
-        figure["data"].append(_star([along.shown(attack.parameter[0])], [_FLOOR + 0.03], theme))
+        figure["data"].append(star([along.shown(attack.parameter[0])], [_FLOOR + 0.03], theme))
     return figure
 
 
@@ -106,14 +106,16 @@ def heatmap(
     attack = case.attack
     if attack is not None:
         places = [[axes[side].shown(attack.parameter[side])] for side in sides]
-        figure["data"].append(_star(places[0], places[1], theme))
+        figure["data"].append(star(places[0], places[1], theme))
     return figure
 
 
 def _unknown(case: CaseView, sides: tuple[int, int], at: float, theme: Theme) -> Figure:
-    """A question mark in every part of the region that has no vote."""
+    """A question mark in every part of the region that has no vote, unless there are too many."""
     axes = parameter_axes(case.transform)
-    blank = slice_cells(cell_views(case.untested), sides, at)[:_MOST_MARKS]
+    blank = slice_cells(cell_views(case.untested), sides, at)
+    if len(blank) > _MOST_MARKS:
+        blank = []  # they would hide the cells
     return {
         "type": "scatter",
         "mode": "text",
@@ -137,24 +139,6 @@ def _frame(low: Sequence[float], high: Sequence[float], colour: str, width: floa
         "x": [low[0], high[0], high[0], low[0], low[0]],
         "y": [low[1], low[1], high[1], high[1], low[1]],
         "line": {"color": colour, "width": width},
-    }
-
-
-def _star(x: Sequence[float], y: Sequence[float], theme: Theme) -> Figure:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": list(x),
-        "y": list(y),
-        "name": "attack",
-        "customdata": ["attack"],
-        "hovertemplate": "the attack<extra></extra>",
-        "marker": {
-            "symbol": "star",
-            "size": 17,
-            "color": OKABE_ITO[5],
-            "line": {"color": theme.paper, "width": 1.5},
-        },
     }
 
 

@@ -21,6 +21,7 @@ from tpc_core.errors import CannotWrite, TpcError
 from tpc_core.landscape import Landscape, can_be_surveyed, span, survey
 from tpc_core.ledger import WHOLE
 from tpc_core.proofs import Proof, Standing
+from tpc_core.proofs.judgement import proven_attack
 from tpc_core.votes import Voter
 
 
@@ -60,6 +61,7 @@ class Job:
         self._proof: Proof | None = None
         self._standing: Standing | None = None
         self._votes: dict[str, int] = {}
+        self._attack: tuple[float, ...] | None = None
         self._landscape: Landscape | None = None
         self._mapping = False
         self._revision = 0
@@ -107,12 +109,14 @@ class Job:
                 planned_samples=progress.planned_samples,
                 covered=progress.covered,
                 samples=progress.samples,
+                earlier=progress.earlier,
                 seconds=self._seconds(),
                 rate=self._rate(),
                 certificate=progress.certificate,
                 proof=self._proof,
                 standing=self._standing,
                 votes=self._votes,
+                attack=self._attack,
                 landscape=self._landscape,
                 mapping=self._mapping,
                 revision=self._revision,
@@ -126,7 +130,8 @@ class Job:
         if recent is not None:
             return recent
         seconds = self._seconds()
-        return self._progress.samples / seconds if seconds > 0.05 else 0.0
+        cast = self._progress.samples - self._progress.earlier
+        return cast / seconds if seconds > 0.05 else 0.0
 
     # -- for the worker ----------------------------------------------------------------------------------------
 
@@ -191,6 +196,9 @@ class Job:
         certificate, proof = self._progress.certificate, self._proof
         assert certificate is not None
         assert proof is not None
+        if certificate.verdict == "refuted":
+            number = proven_attack(proof.claim, ledger)
+            self._attack = None if number is None else ledger.refutations[number].parameter
         if proof.kind not in ("cover", "grid") and ledger.chosen is not None:
             standing = proof.standing(ledger)
             with self._lock:

@@ -38,12 +38,14 @@ class Progress:
     planned_samples: float = 0.0
     covered: float = 0.0
     samples: int = 0
+    earlier: int = 0
+    """Votes that the ledger held before this run."""
     certificate: Certificate | None = None
     _rates: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=512))
 
     def begin(self, proof: Proof, ledger: Ledger) -> None:
         """Learn what the votes of earlier runs show already."""
-        self.samples = ledger.samples
+        self.samples = self.earlier = ledger.samples
         if proof.kind not in ("cover", "grid") or ledger.target is None:
             return
         known = [cell for cell in proof.standing(ledger).cells if cell.n and cell.cell is not None]

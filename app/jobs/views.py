@@ -111,6 +111,9 @@ class JobView:
     planned_samples: float
     covered: float
     samples: int
+    """All votes of the ledger."""
+    earlier: int
+    """Those of them that earlier runs had cast."""
     seconds: float
     rate: float
     certificate: Certificate | None
@@ -120,6 +123,8 @@ class JobView:
     """What the votes show, at the end of a run without cells."""
     votes: dict[str, int]
     """Votes by class, at the end of a run about one top class."""
+    attack: tuple[float, ...] | None
+    """The proven attack of a refuted run."""
     landscape: Landscape | None
     mapping: bool
     revision: int

@@ -7,10 +7,11 @@ import streamlit as st
 
 from app.components.plot import PNG, SVG, plot
 from app.figures.axes import parameter_axes
-from app.figures.cells import MODES, Mode, curve_figure, heatmap_figure, volume_figure
+from app.figures.cells import MODES, Mode, curve_figure, heatmap_figure, star, volume_figure
 from app.figures.cloud import certified_parts_figure
 from app.figures.points import bounds_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
+from app.figures.theme import Figure
 from app.jobs import Count, JobView
 from app.look import theme
 from app.widgets.objects import part_names
@@ -40,6 +41,9 @@ def _cover(view: JobView) -> None:
         return
     if len(half) == 1:
         figure = curve_figure(view.leaves, transform, float(half[0]), theme())
+        if view.attack is not None:
+            along = parameter_axes(transform)[0]
+            figure["data"].append(star([float(along.shown(view.attack[0]))], [0.43], theme()))
         _plot(figure, view, "map")
         return
     mode: Mode = (
@@ -54,7 +58,8 @@ def _cover(view: JobView) -> None:
         or "bound"
     )
     if len(half) == 2:
-        _plot(heatmap_figure(view.leaves, transform, half, mode, theme()), view, "map")
+        figure = heatmap_figure(view.leaves, transform, half, mode, theme())
+        _plot(_with_attack(figure, view, (0, 1)), view, "map")
     elif len(half) == 3:
         _slices(view, half, mode)
     else:
@@ -64,6 +69,15 @@ def _cover(view: JobView) -> None:
 def _undrawn(view: JobView, why: str) -> None:
     passed = sum(leaf.state == "passed" for leaf in view.leaves)
     st.caption(f"{why}; {passed} of {len(view.leaves)} cells passed.")
+
+
+def _with_attack(figure: Figure, view: JobView, sides: tuple[int, int]) -> Figure:
+    """The map with a star where the proven attack is."""
+    if view.attack is not None:
+        axes = parameter_axes(view.request.transform)
+        x, y = (float(axes[side].shown(view.attack[side])) for side in sides)
+        figure["data"].append(star([x], [y], theme()))
+    return figure
 
 
 def _slices(view: JobView, half: np.ndarray, mode: Mode) -> None:
@@ -82,7 +96,12 @@ def _slices(view: JobView, half: np.ndarray, mode: Mode) -> None:
         inside = float(np.clip(at / axes[across].factor, -half[across], half[across]))
         figure = heatmap_figure(view.leaves, transform, half, mode, theme(), sides=(first, second), at=inside)
         figure["data"][0]["showscale"] = False  # the bar beside the 3D map is the same
-        _plot(figure, view, "slice", height="clamp(300px, calc(100vh - 448px), 612px)")
+        _plot(
+            _with_attack(figure, view, (first, second)),
+            view,
+            "slice",
+            height="clamp(300px, calc(100vh - 448px), 612px)",
+        )
     with right:
         _plot(
             volume_figure(view.leaves, transform, half, mode, theme()),
@@ -126,7 +145,7 @@ def _group(view: JobView) -> None:
     against = f" against {votes:,} for {rival.replace('_', ' ')}" if rival else ", and none for another class"
     st.caption(
         f"The smoothed model is exactly invariant, so its top class is the top class under every rotation. "
-        f"{view.votes.get(name, 0):,} votes{against}."
+        f"{view.votes.get(name, 0):,} votes{against}, besides those that chose the class."
     )
     _plot(group_figure(view.votes, name, theme()), view, "map", height=280)
 

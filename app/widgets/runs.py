@@ -121,7 +121,7 @@ def _facts(view: JobView) -> None:
         ("status", WORDS[view.status]),
         ("class", view.prediction.replace("_", " ") if view.prediction else "…" if view.live else ""),
         ("cells", f"{settled} of {max(len(leaves), settled)} settled" if leaves else ""),
-        ("votes", f"{view.samples:,}"),
+        ("votes", f"{view.samples:,}" + (f", {view.samples - view.earlier:,} new" if view.earlier else "")),
         ("votes/s", f"{view.rate:,.0f}" if view.rate else "…"),
         ("time", f"{view.seconds:.1f} s"),
         ("smoothing", view.request.smoothing.describe()),

@@ -14,14 +14,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.classifiers import small_cloud
 from tests.engine.conftest import Untrained, untrained
-from tpc_core.thread_pool import share_out
+from tpc_core.machinery.thread_pool import share_out
 from tpc_core.models.canonical import CANONICAL
 from tpc_core.smoothing import (
     CoordinateSmoothing,
     GroupSmoothing,
     NoiseStream,
     ParameterSmoothing,
-    PhiloxNoise,
     Smoothing,
 )
 from tpc_core.transforms import parse_transform
@@ -76,8 +75,8 @@ def test_votes_do_not_depend_on_threads_or_company(threads: None, segmentation: 
     for count in (1, 2, 3):
         torch.set_num_threads(count)
         voter = voter_of(model)
-        for one, together in zip(alone, voter.count_many(BALLOTS), strict=True):
-            assert np.array_equal(one, together)
+        for one, together in zip(alone, voter.cast(BALLOTS), strict=True):
+            assert np.array_equal(one, together.sum(axis=0))
         assert torch.get_num_threads() == count
         # 3 blocks, then 33..290 lies in blocks 1 to 9, none, and one vote of one block.
         assert voter.evaluations == BLOCK * (3 + 9 + 0 + 1)
@@ -102,23 +101,21 @@ def test_a_thread_of_the_crew_computes_on_one_core(threads: None) -> None:
     [*((smoothing, False) for smoothing in SMOOTHINGS), (SMOOTHINGS[1], True)],
     ids=lambda value: str(value) if isinstance(value, bool) else value.describe(),
 )
-def test_a_device_counts_what_its_noise_says(smoothing: Smoothing, segmentation: bool) -> None:
-    """The bulk path, run on the CPU, against one block after the other."""
+def test_a_device_counts_what_the_cpu_counts(smoothing: Smoothing, segmentation: bool) -> None:
+    """The bulk path, run on the CPU, against one vote after the other and against the voter's own path."""
     model = untrained(smoothing, segmentation=segmentation)
     voter = voter_of(model)
     many = [*BALLOTS, *(Ballot(CLOUD.points, f"cell|{n}", 0, 96) for n in range(17))]
     blocks = [block for which, ballot in enumerate(many) for block in _blocks_of(which, ballot)]
     found = voter._count_on_device(many, blocks).numpy()
+    assert np.array_equal(found, np.concatenate(voter.cast(many)))
     classify = model.classifier()
-    for ballot, counts in zip(many, found, strict=True):
+    for block, counts in zip(blocks, found, strict=True):
+        answers = _answers(classify, smoothing, many[block.which], block.index)[block.first : block.last]
         expected = np.zeros_like(counts)
-        for number in range(ballot.start, ballot.stop):
-            index, place = divmod(number, BLOCK)
-            if place == 0 or number == ballot.start:
-                answers = _answers(classify, smoothing, ballot, index)
-            picked = np.atleast_1d(answers[place])
-            for row, answer in enumerate(picked):
-                expected[(row, answer) if segmentation else answer] += 1
+        for answer in answers:
+            for row, picked in enumerate(np.atleast_1d(answer)):
+                expected[(row, picked) if segmentation else picked] += 1
         assert np.array_equal(counts, expected)
 
 
@@ -129,7 +126,7 @@ def _blocks_of(which: int, ballot: Ballot) -> list[Any]:
 
 
 def _answers(classify: Any, smoothing: Smoothing, ballot: Ballot, index: int) -> np.ndarray:
-    noise = PhiloxNoise(torch.tensor([NoiseStream(11, ballot.stream).words()]), torch.tensor([index]))
+    noise = NoiseStream(11, ballot.stream).block(index)
     shaken = smoothing.perturb(ballot.points.expand(BLOCK, *ballot.points.shape), noise)
     return classify(shaken).argmax(dim=-1).numpy()
 

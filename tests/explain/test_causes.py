@@ -205,8 +205,7 @@ def test_a_single_probability_certifies_a_part_of_what_was_asked() -> None:
     assert again.verdict == "certified"
 
 
-def test_a_part_of_linear_maps_is_certified_not_guessed() -> None:
-    """Off a table, for quadrature takes seconds; what is said is proved all the same."""
+def test_a_part_of_the_linear_maps_can_be_claimed_instead() -> None:
     model, cloud = parameter_model("linear", [0.2], [1.0] + [0.0] * 8, 0.4), marked_cloud("linear")
     view = CaseView.of(certify(model, cloud, "linear", 0.4, Options()))
     assert view.certificate.verdict == "undecided"

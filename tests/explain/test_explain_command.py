@@ -64,8 +64,10 @@ def test_what_is_no_certificate_is_refused_in_one_line(
 def test_more_settles_what_a_budget_left_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["gallery:airplane-1", "-t", "z-taper", "-r", "0.3", "-m", "pointnet64-noise"]
     first, second = tmp_path / "first.json", tmp_path / "second.json"
-    assert main(["certify", *asked, "--budget-samples", "200", "--out", str(first), "--json"]) == 1
+    assert main(["certify", *asked, "--budget-samples", "100", "--out", str(first), "--json"]) == 1
     capsys.readouterr()
+    assert main(["explain", str(first)]) == 1
+    assert "To do: finish the whole run (about " in capsys.readouterr().out
     assert main(["explain", str(first), "--more", "--out", str(second)]) == 0
     assert "CERTIFIED" in capsys.readouterr().out
     assert Certificate.load(second).verdict == "certified"

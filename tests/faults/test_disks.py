@@ -11,7 +11,7 @@ import torch
 from tests.certificate.made import genuine
 from tests.evaluation.conftest import *  # noqa: F403  (a tiny data set and a tiny model)
 from tests.faults.disks import files, fill, mounted
-from tpc_core.atomic import write_atomically
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.certificate import Certificate
 from tpc_core.certificate.verify import verify
 from tpc_core.cli import main

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tpc_core.atomic import write_atomically
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.cloud import Cloud
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidCertificate

@@ -91,7 +91,7 @@ def evaluate(
 
     Every finished object is a line in OUT/journal.jsonl; after a crash or Ctrl-C, --resume goes on.
     """
-    from tpc_core.atomic import write_atomically
+    from tpc_core.machinery.atomic import write_atomically
     from tpc_core.evaluation.claims import parse_claims
     from tpc_core.evaluation.plan import has_checkpoint
     from tpc_core.evaluation.report import WAITING

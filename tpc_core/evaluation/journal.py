@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from pydantic import ValidationError
 
-from tpc_core.atomic import cannot_write, sync_folder
+from tpc_core.machinery.atomic import cannot_write, sync_folder
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.evaluation.records import ObjectRow

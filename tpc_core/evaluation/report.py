@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tpc_core.atomic import write_atomically
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.evaluation.curves import CurvePoint, draw_curve

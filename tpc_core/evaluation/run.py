@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpc_core.atomic import write_atomically
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.certify import certify_events
 from tpc_core.data import Dataset, open_dataset
 from tpc_core.errors import InvalidFile

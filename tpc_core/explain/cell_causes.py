@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from tpc_core.case_view import CaseView, is_lost, is_short, radius_part
+from tpc_core.case_view import CaseView, is_lost, is_short
 from tpc_core.covers import Prices
 from tpc_core.covers.lattice import DEEPEST
 from tpc_core.explain.findings import CASTS_VOTES, Finding, Remedy
@@ -13,6 +13,7 @@ from tpc_core.explain.fixed_samples import adaptive_run, explain_coarse_grid
 from tpc_core.explain.smallest_attack import TEST_VOTES, search_votes
 from tpc_core.explain.words import count, percent, probability
 from tpc_core.forecast import best_pass_chance, remaining_cost, sweep_votes
+from tpc_core.forecast.radius_forecast import radius_part
 from tpc_core.ledger import SELECT
 from tpc_core.proofs import CellStanding
 from tpc_core.smoothing import OneProbability, TopClass

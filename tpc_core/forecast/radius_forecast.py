@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tpc_core.case_view import CaseView, radius_part
+from tpc_core.case_view import CaseView
 from tpc_core.certify.whole import LARGEST_SAMPLES
 from tpc_core.forecast.nearby import QUANTILES, Band, band, posterior
 from tpc_core.forecast.remaining_cost import place_costs
@@ -39,6 +39,12 @@ def radius_by_votes(view: CaseView) -> tuple[RadiusForecast, ...]:
     if view.proof.kind == "single" and isinstance(rule, OneProbability) and view.leaves and view.leaves[0].n:
         return _one_probability(view, rule, view.leaves[0])
     return ()
+
+
+def radius_part(rule: OneProbability, p_a: float, radii: Sequence[float]) -> float:
+    """The part of some radii that a bound of p_A certifies; it may be more than all of them."""
+    found = rule.largest(p_a, tuple(radii))
+    return max(min(r / asked for r, asked in zip(found, radii, strict=True)), 0.0)
 
 
 def sample_radius(rule: OneProbability, radii: Sequence[float], alpha: float, n: int, n_a: int) -> float:

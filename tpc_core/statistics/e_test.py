@@ -87,7 +87,8 @@ def best_lower_bound(counts: ArrayLike, totals: ArrayLike, alpha: float) -> floa
     best = lower_confidence_bound(int(k[-1]), int(n[-1]), alpha)
     # Only a reading that rejects what the best one so far leaves open can do better.
     while True:
-        better = np.flatnonzero(log_e(k, n, min(best + 1e-12, 1.0)) >= needed_log_e(alpha)) if best < 1 else []
+        above = log_e(k, n, min(best + 1e-12, 1.0))
+        better: NDArray[np.intp] = np.flatnonzero(above >= needed_log_e(alpha))
         if not len(better):
             return best
         improved = max(lower_confidence_bound(int(k[i]), int(n[i]), alpha) for i in better)

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import json
 import math
-from functools import lru_cache
+import threading
+from functools import cached_property, lru_cache
+from pathlib import Path
 
 from scipy import special
 from scipy.optimize import brentq
@@ -18,71 +21,134 @@ from scipy.optimize import brentq
 from tpc_core.errors import InvalidValue
 from tpc_core.statistics.chi_square import ERROR, WeightedChiSquare
 
-_BOXES = 500
-"""How many boxes of s may be examined; more would lower the answer by less than 1e-3."""
+BOXES = 500
+"""How many boxes of s are halved; more would lower the answer by less than 1e-3."""
+
+STEP = 0.001
+"""The steps of radii in the table, and of the largest radius."""
+
+TABLE = Path(__file__).with_name("linear_table.json")
+"""What `computed_p_a` gives for the sigmas of the checkpoints; made by scripts/linear_table.py."""
 
 Interval = tuple[float, float]
 Box = tuple[Interval, ...]
 
 
-@lru_cache(maxsize=4096)
-def required_p_a(sigma: float, radius: float, boxes: int = _BOXES) -> float:
-    """A p_A such that q(y_A) above it certifies every linear map with ||A||_F <= radius.
+def required_p_a(sigma: float, radius: float) -> float:
+    """A p_A such that q(y_A) above it certifies every linear map with ||A||_F <= radius."""
+    _check(sigma, radius)
+    known, steps = _table().get(sigma), round(radius / STEP)
+    # What rounding does to a radius is far less than the margin of every entry, which covers errors of 1e-7.
+    if known is not None and steps and abs(steps * STEP - radius) < 1e-12:
+        return known[steps - 1] if steps <= len(known) else 1.0
+    return computed_p_a(sigma, radius, BOXES)
 
-    Examining more boxes brings the answer closer to the truth, always from above.
-    """
+
+def computed_p_a(sigma: float, radius: float, boxes: int) -> float:
+    """The same by computation; halving more boxes brings the answer closer to the truth, always from above."""
+    return _maximum(sigma, radius).after(boxes)
+
+
+def linear_radius(p_a: float, sigma: float, *, largest: float = 0.95) -> float:
+    """The largest radius (in whole steps, rounded down) that p_A certifies; 0 where none."""
+    known = _table().get(sigma)
+
+    def is_enough(steps: int) -> bool:
+        if known is not None:
+            return p_a > (known[steps - 1] if steps <= len(known) else 1.0)
+        return _maximum(sigma, steps * STEP).is_below(p_a)
+
+    low, high = 0, math.floor(largest / STEP) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if is_enough(middle) else (low, middle)
+    return low * STEP
+
+
+def _check(sigma: float, radius: float) -> None:
     if not (sigma > 0 and math.isfinite(sigma)):
         raise InvalidValue(f"sigma must be a positive, finite number, not {sigma}")
     if not 0 < radius < 1:
         raise InvalidValue(f"a linear radius lies in (0, 1), not {radius}")
-    sides: tuple[Interval, Interval] = ((1 - radius, 1.0), (1.0, 1 + radius))
-    # Singular values come unordered, so only the number of shrinking ones matters: four octants.
-    octants = itertools.combinations_with_replacement(sides, 3)
-    queue: list[tuple[float, int, Box]] = []
-    order = itertools.count()
-    for octant in octants:
-        box: Box = octant
-        heapq.heappush(queue, (-_needed(box, sigma, radius), next(order), box))
-    for _ in range(boxes):
-        worst, _, box = queue[0]
-        if worst > -0.5:
-            break
-        heapq.heappop(queue)
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[float, list[float]]:
+    """The needed p_A by sigma, for radii of 1, 2, 3, ... steps; past the last, nothing suffices."""
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    if (table["boxes"], table["step"]) != (BOXES, STEP):
+        raise ValueError(f"{TABLE.name} was made with other boxes or steps; run scripts/linear_table.py")
+    return {float(sigma): needed for sigma, needed in table["needed"].items()}
+
+
+@lru_cache(maxsize=4096)
+def _maximum(sigma: float, radius: float) -> _Maximum:
+    return _Maximum(sigma, radius)
+
+
+class _Maximum:
+    """The largest p_A that any s needs, bounded from above: the worst box is halved, again and again.
+
+    What was halved once is remembered. A question that coarse boxes answer never pays for fine ones, and the answer
+    after so many halvings does not depend on what was asked before.
+    """
+
+    def __init__(self, sigma: float, radius: float) -> None:
+        _check(sigma, radius)
+        self.sigma, self.radius = sigma, radius
+        self._lock = threading.Lock()
+        self._order = itertools.count()
+        self._queue: list[tuple[float, int, Box]] = []
+        sides: tuple[Interval, Interval] = ((1 - radius, 1.0), (1.0, 1 + radius))
+        # Singular values come unordered, so only the number of shrinking ones matters: four octants.
+        for octant in itertools.combinations_with_replacement(sides, 3):
+            self._push(octant, 1.0)
+        self._bounds = [-self._queue[0][0]]
+        """The bound after 0, 1, 2, ... halvings; it never rises."""
+
+    def after(self, boxes: int) -> float:
+        """The bound after so many halvings; at least one half, which is needed to win at all."""
+        with self._lock:
+            while len(self._bounds) <= boxes and self._bounds[-1] > 0.5:
+                self._halve()
+            return max(0.5, self._bounds[min(boxes, len(self._bounds) - 1)])
+
+    def is_below(self, p_a: float) -> bool:
+        """Whether `after(BOXES)` is below p_A; it looks no closer than that takes."""
+        if p_a <= 0.5 or p_a <= self._least:
+            return False
+        with self._lock:
+            while self._bounds[-1] >= p_a and len(self._bounds) <= BOXES:
+                self._halve()
+            return self._bounds[min(BOXES, len(self._bounds) - 1)] < p_a
+
+    @cached_property
+    def _least(self) -> float:
+        """What some single s need, less rounding: all boxes together need that much at least."""
+        spread = self.radius / math.sqrt(3)
+        some = (
+            (1.0, 1.0, 1.0),
+            (1 - spread,) * 3,
+            (1 + spread,) * 3,
+            (1.0, 1.0, 1 - self.radius),
+            (1.0, 1.0, 1 + self.radius),
+        )
+        return max(_needed(tuple((v, v) for v in s), self.sigma, self.radius) for s in some) - 4 * ERROR
+
+    def _halve(self) -> None:
+        above, _, box = heapq.heappop(self._queue)
         widest = max(range(3), key=lambda j: box[j][1] - box[j][0])
         low, high = box[widest]
         for half in ((low, (low + high) / 2), ((low + high) / 2, high)):
-            child = _trimmed((*box[:widest], half, *box[widest + 1 :]), radius)
+            child = _trimmed((*box[:widest], half, *box[widest + 1 :]), self.radius)
             if child is not None:
-                heapq.heappush(queue, (-_needed(child, sigma, radius), next(order), child))
-    return max(0.5, -queue[0][0])
+                self._push(child, -above)
+        self._bounds.append(-self._queue[0][0])
 
-
-def linear_radius(p_a: float, sigma: float, *, largest: float = 0.95, tolerance: float = 1e-3) -> float:
-    """The largest radius (to the tolerance, rounded down) that p_A certifies; 0 where none."""
-    steps = math.floor(largest / tolerance)
-    low, high = 0, steps + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _certifies(p_a, sigma, middle * tolerance):
-            low = middle
-        else:
-            high = middle
-    return low * tolerance
-
-
-def _certifies(p_a: float, sigma: float, radius: float) -> bool:
-    """Whether p_A is enough for this radius; the cheap checks that settle most cases come first."""
-    spread = radius / math.sqrt(3)
-    for s in (
-        (1.0, 1.0, 1.0),
-        (1 - spread,) * 3,
-        (1 + spread,) * 3,
-        (1.0, 1.0, 1 - radius),
-        (1.0, 1.0, 1 + radius),
-    ):
-        if p_a <= _needed(tuple((v, v) for v in s), sigma, radius):
-            return False
-    return any(p_a > required_p_a(sigma, radius, boxes) for boxes in (_BOXES // 8, _BOXES))
+    def _push(self, box: Box, above: float) -> None:
+        """Queue a box; what bounds the box that it was cut from bounds it as well."""
+        needed = min(_needed(box, self.sigma, self.radius), above)
+        heapq.heappush(self._queue, (-needed, next(self._order), box))
 
 
 def _trimmed(box: Box, radius: float) -> Box | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from tpc_core.atomic import write_atomically as write_atomically
+from tpc_core.machinery.atomic import write_atomically as write_atomically
 from tpc_core.errors import InvalidFile
 
 

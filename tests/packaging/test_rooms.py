@@ -1,0 +1,56 @@
+"""The README's list of rooms is the order of imports: no cycle, no edge upwards, no room that is not named."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "tpc_core"
+
+
+def rooms() -> list[str]:
+    """The rooms of tpc_core, from the first to the last, as the README lists them."""
+    listed = (ROOT / "README.md").read_text(encoding="utf-8").split("tpc_core/\n", 1)[1].split("app/ ", 1)[0]
+    return [name.rstrip("/").removesuffix(".py") for name in re.findall(r"^  (\S+)", listed, flags=re.MULTILINE)]
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(CORE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The rooms that a module imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "tpc_core":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tpc_core."):
+            yield str(node.module).split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("tpc_core."))
+
+
+MODULES = sorted(path for path in CORE.rglob("*.py") if path != CORE / "__init__.py")
+
+
+def test_every_room_is_named_once() -> None:
+    assert len(set(rooms())) == len(rooms())
+    assert {room_of(path) for path in MODULES} == set(rooms())
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
+def test_a_module_imports_only_from_rooms_above_its_own(path: Path) -> None:
+    order = {name: place for place, name in enumerate(rooms())}
+    own = order[room_of(path)]
+    upward = [name for name in imports(path) if name in order and order[name] > own]
+    assert not upward
+
+
+def test_the_core_knows_nothing_of_the_page() -> None:
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(import|from) (streamlit|app)\b", text, flags=re.MULTILINE), path
