@@ -12,6 +12,9 @@ from tpc_core.errors import UnsupportedRequest
 from tpc_core.proofs import proof_of
 from tpc_core.proofs.judgement import judge, resized
 
+_SLACKS = (1e-12, 1e-3, 1e-2)
+"""How much less is claimed where rounding stands in the way: what linear maps need is computed to a few digits."""
+
 
 def can_shrink_claim(view: CaseView) -> bool:
     """Whether a part of the region is certified, and the whole is not."""
@@ -20,11 +23,19 @@ def can_shrink_claim(view: CaseView) -> bool:
 
 def shrink_claim(view: CaseView) -> Certificate:
     """The certificate of that part; `verify` judges it like any other."""
+    if can_shrink_claim(view):
+        for slack in _SLACKS:
+            smaller = _read_at(view, view.certified_part * (1 - slack))
+            if smaller.verdict == "certified":
+                return smaller
+    raise UnsupportedRequest("no part of this region is certified by the votes at hand")
+
+
+def _read_at(view: CaseView, part: float) -> Certificate:
+    """What the ledger says of a part of the region."""
     certificate = view.certificate
-    if not can_shrink_claim(view):
-        raise UnsupportedRequest("no part of this region is certified by the votes at hand")
-    parts = zip(view.transform.radii, view.radii, strict=True)
-    radius = {p.name: p.to_edge(view.certified_part * r) * (1 - 1e-12) for p, r in parts}
+    parameters = zip(view.transform.radii, view.radii, strict=True)
+    radius = {p.name: p.to_edge(part * r) for p, r in parameters}
     question = certificate.question.with_radius(radius)
     judgement = judge(
         proof_of(resized(view.claim, radius)),
@@ -34,8 +45,6 @@ def shrink_claim(view: CaseView) -> Certificate:
         stopped="settled",
         classes=certificate.model.classes,
     )
-    if judgement.verdict != "certified":
-        raise UnsupportedRequest("no part of this region is certified by the votes at hand")
     changes = {
         "verdict": judgement.verdict,
         "sentence": judgement.sentence,
