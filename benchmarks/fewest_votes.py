@@ -82,8 +82,8 @@ def _gallery(*, full: bool) -> list[str]:
     lines = [
         "### Votes beside Wald's bound",
         "",
-        f"No test of error alpha passes a place with true p_A = p and threshold q with fewer than ln(1/alpha) / KL(p, q) "
-        f"votes on average; votes come in blocks of {BLOCK}, so a place takes at least that many. For each certified "
+        "No test of error alpha passes a place with true p_A = p and threshold q with fewer votes than "
+        f"ln(1/alpha) / KL(p, q) on average; votes come in blocks of {BLOCK}, so a place takes at least that many. For each certified "
         f"claim: all its votes but those that choose the class, over the sum of these bounds over its passing places, "
         f"with p from a look of {LOOK:,} other votes at each. {len(objects)} objects of the gallery"
         + (". " if full else " (all with `--full`). ")

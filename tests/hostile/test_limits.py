@@ -20,6 +20,7 @@ from tpc_core.data import load_object, load_shape
 from tpc_core.data.files import read_geometry
 from tpc_core.data.geometry import ordered_points
 from tpc_core.errors import InvalidCertificate, InvalidCloud, InvalidFile, TpcError
+from tpc_core.verify import verify
 
 BILLION = 1_000_000_000
 
@@ -213,9 +214,7 @@ def test_a_certificate_that_is_a_pipe_or_a_device_is_not_read(tmp_path: Path) ->
     ],
 )
 def test_a_certificate_whose_cloud_is_none_is_rejected(points: np.ndarray) -> None:
-    from tpc_core.certificate.verify import verify
-
-    content = genuine("tree").model_dump(mode="json")
+    content = genuine("cover").model_dump(mode="json")
     content["cloud"] |= {"count": 4, "points": base64.b64encode(points.tobytes()).decode()}
     with pytest.raises(InvalidCertificate):
         verify(Certificate.model_validate(content).sealed())

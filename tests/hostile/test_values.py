@@ -126,6 +126,8 @@ COMMANDS = st.sampled_from(
         lambda v: ["certify", "gallery:chair-1", "-t", "z-taper", "-r", "0.1", f"--resume={v}"],
         lambda v: ["attack", "gallery:chair-1", "-t", "z-taper", f"--radius={v}", "--tries=1", "--method=random"],
         lambda v: ["verify", v],
+        lambda v: ["verify", "README.md", f"--fresh={v}"],
+        lambda v: ["certify", "gallery:chair-1", "-t", "z-taper", "-r", "0.1", f"--seed={v}", "--budget-samples=1"],
         lambda v: ["data", "show", v],
         lambda v: ["data", "fetch", v],
         lambda v: ["report", v],

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tests.models.test_fast_path_agrees import NETWORKS, settled
-from tpc_core import Options, certify, load_model, load_object, replay
+from tpc_core import Budget, Options, certify, load_model, load_object, replay
 from tpc_core.errors import TpcError
 from tpc_core.models import load_card
 from tpc_core.models.precision import REDUCED, Reduced, split_precision, with_precision
@@ -60,7 +60,7 @@ def test_every_architecture_has_the_variant(architecture: str, options: dict[str
 def test_a_certificate_of_the_variant_is_replayed_with_the_variant_only() -> None:
     variant = load_model(f"{NAME}@bfloat16")
     cloud = load_object("gallery:airplane-1", points=16)
-    certificate = certify(variant, cloud, "l2", 0.02, Options(select_samples=64, single_samples=64))
+    certificate = certify(variant, cloud, "l2", 0.02, Options(budget=Budget(samples=96)))
     assert certificate.model.name == variant.name
     assert replay(certificate, load_model(certificate.model.name)) >= 64
     with pytest.raises(TpcError, match=f"{NAME}@bfloat16.* not with this {NAME} "):

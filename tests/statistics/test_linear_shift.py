@@ -135,7 +135,8 @@ def test_the_largest_linear_radius_is_certified_by_its_own_p_a(sigma: float) -> 
 
 
 def test_radii_that_have_no_meaning_are_refused() -> None:
-    for sigma, radius in ((0.0, 0.1), (-1.0, 0.1), (float("nan"), 0.1), (0.1, 0.0), (0.1, 1.0), (0.1, -0.1), (0.2, 1.0)):
+    bad = [(0.0, 0.1), (-1.0, 0.1), (float("nan"), 0.1), (0.1, 0.0), (0.1, 1.0), (0.1, -0.1), (0.2, 1.0)]
+    for sigma, radius in bad:
         with pytest.raises(InvalidValue):
             required_p_a(sigma, radius)
 
