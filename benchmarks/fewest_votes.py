@@ -83,9 +83,9 @@ def _gallery(*, full: bool) -> list[str]:
         "### Votes beside Wald's bound",
         "",
         "No test of error alpha passes a place with true p_A = p and threshold q with fewer votes than "
-        f"ln(1/alpha) / KL(p, q) on average; votes come in blocks of {BLOCK}, so a place takes at least that many. For each certified "
-        f"claim: all its votes but those that choose the class, over the sum of these bounds over its passing places, "
-        f"with p from a look of {LOOK:,} other votes at each. {len(objects)} objects of the gallery"
+        f"ln(1/alpha) / KL(p, q) on average; votes come in blocks of {BLOCK}, so a place takes at least that many. "
+        "For each certified claim: all its votes but those that choose the class, over the sum of these bounds over "
+        f"its passing places, with p from a look of {LOOK:,} other votes at each. {len(objects)} objects of the gallery"
         + (". " if full else " (all with `--full`). ")
         + f"Target: a mean ratio of at most {TARGET:g}.",
         "",

@@ -13,7 +13,7 @@ from torch import Tensor
 from tests.certificate.made import QUESTIONS, SMALL
 from tests.classifiers import broken_at
 from tpc_core.certify import Options
-from tpc_core.transforms import parse_transform
+from tpc_core.question import Question
 
 
 class Slow:
@@ -37,7 +37,7 @@ class Slow:
 
 def slow_question(kind: str, pause: float = 0.0) -> tuple[Any, Any, Any, Any, Any]:
     """The question of a kind; only its pace depends on the pause."""
-    if kind == "tree of rotations":  # larger than the one of the tampering tests: dozens of cells
+    if kind == "many cells of rotations":  # larger than the one of the tampering tests: dozens of cells
         question = (
             broken_at(SMALL, "general-rotation", [0.5, 0.2, 0.0], 0.15),
             SMALL,
@@ -53,8 +53,7 @@ def slow_question(kind: str, pause: float = 0.0) -> tuple[Any, Any, Any, Any, An
 
 def slow_request(request: Any, pause: float) -> Any:
     """The same as a page of the app asks it."""
-    model, cloud, transform, radius, options = slow_question("tree of rotations", pause)
+    model, cloud, transform, radius, options = slow_question("many cells of rotations", pause)
     named = replace(cloud, name="blob")
-    return request(
-        "blob", "gallery:blob", model, named, parse_transform(transform), {"angle": radius}, options
-    )
+    asked = Question.of(model.name, "gallery:blob", len(named), transform, radius, options)
+    return request("blob", asked, model, named)

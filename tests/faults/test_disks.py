@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tpc_core.certificate.verify import verify
 
 from tests.certificate.made import genuine
 from tests.evaluation.conftest import *  # noqa: F403  (a tiny data set and a tiny model)
 from tests.faults.disks import files, fill, mounted
-from tpc_core.machinery.atomic import write_atomically
 from tpc_core.certificate import Certificate
-from tpc_core.certificate.verify import verify
 from tpc_core.cli import main
 from tpc_core.data import load_object
 from tpc_core.errors import CannotWrite, TpcError
 from tpc_core.evaluation import InlineEngine, evaluate
 from tpc_core.evaluation.journal import read_journal
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.training.state import load_state, save_state
 
 

@@ -11,19 +11,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.jobs import JobBoard, Request, SavedRuns
 from tests.certificate.made import QUESTIONS
 from tests.faults.slow import slow_question
 from tpc_core.certificate import Certificate
-from tpc_core.certificate.schema import TreeEvidence
-from tpc_core.certificate.verify import verify
 from tpc_core.certify import Done, certify, certify_events
-from tpc_core.certify.keeping import kept
-from tpc_core.transforms import parse_transform
+from tpc_core.question import Question
+from tpc_core.verify import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,39 +45,48 @@ def killed(code: str, *arguments: str, when: Callable[[], bool]) -> None:
 
 KEPT = """
 import sys
+from importlib import import_module
 from pathlib import Path
 from tests.faults.slow import slow_question
 from tpc_core.certify import certify_events
-from tpc_core.certify.keeping import kept
-question = slow_question(sys.argv[2], pause=0.02)
+import_module("tpc_core.certify").SAVE_SECONDS = 0.05
 path = Path(sys.argv[1])
-for event in kept(certify_events(*question), lambda certificate: certificate.save(path), *question, every=0.05):
+for event in certify_events(*slow_question(sys.argv[2], pause=0.02), keep=lambda made: made.save(path)):
     pass
 """
 
 
 def with_cells(path: Path) -> bool:
-    return path.exists() and len(Certificate.load(path).evidence.cells) >= 1  # type: ignore[union-attr]
+    return path.exists() and any(place.startswith("cell|") for place in Certificate.load(path).ledger.places)
 
 
-def test_a_killed_run_goes_on_from_its_last_cell(tmp_path: Path) -> None:
-    kind, path = "tree of rotations", tmp_path / "certificate.partial.json"
+def extends(after: Certificate, before: Certificate) -> bool:
+    """Whether every vote of one ledger is in the other, at the same place and in the same order."""
+    votes = after.votes().tallies
+    return all(
+        place in votes and np.array_equal(votes[place].blocks[: tally.size], tally.blocks)
+        for place, tally in before.votes().tallies.items()
+    )
+
+
+def test_a_killed_run_goes_on_from_its_last_votes(tmp_path: Path) -> None:
+    kind, path = "many cells of rotations", tmp_path / "certificate.partial.json"
     killed(KEPT, str(path), kind, when=lambda: with_cells(path))
     partial = Certificate.load(path)
     assert verify(partial).verdict == "undecided"
     question = slow_question(kind)
     whole = certify(*question)
     resumed = certify(*question, resume=partial)
-    assert resumed.evidence == whole.evidence
+    assert extends(resumed, partial)
     assert resumed.sentence == whole.sentence
-    assert resumed.samples < whole.samples
+    assert verify(resumed).verdict == "certified"
 
 
 SERVER = """
 import sys
 from pathlib import Path
-from tpc_core.certify.keeping import kept
-kept.__kwdefaults__["every"] = 0.05
+from importlib import import_module
+import_module("tpc_core.certify").SAVE_SECONDS = 0.05
 from app.jobs import JobBoard, Request, SavedRuns
 from tests.faults.slow import slow_request
 board = JobBoard(saved=SavedRuns(Path(sys.argv[1])))
@@ -90,28 +99,29 @@ def test_the_server_is_killed_and_its_visitor_goes_on(tmp_path: Path) -> None:
     killed(SERVER, str(tmp_path), when=lambda: bool(saved.unfinished("a visitor")))
     assert saved.unfinished("somebody else") == []
     (run,) = saved.unfinished("a visitor")
-    model, cloud, transform, radius, options = slow_question("tree of rotations")
+    model, *_ = slow_question("many cells of rotations")
     request = run.request(lambda name: model)  # type: ignore[arg-type,return-value]
     board = JobBoard(saved=saved)
-    job = board.submit("a visitor", request, run.certificate)
+    job = board.submit("a visitor", request, run.certificate, run.path)
     job.join(240)
     certificate = job.view().certificate
     assert certificate is not None
-    whole = certify(model, cloud, transform, radius, options)
-    assert certificate.evidence == whole.evidence
+    assert extends(certificate, run.certificate)
     assert certificate.verdict == "certified"
+    assert saved.unfinished("a visitor") == []
 
 
 def test_what_was_uploaded_is_never_written_down(tmp_path: Path) -> None:
-    model, cloud, transform, radius, options = slow_question("tree of rotations")
-    request = Request("mine", "", model, cloud, parse_transform(transform), radius, options)  # type: ignore[arg-type]
+    model, cloud, transform, radius, options = slow_question("many cells of rotations")
+    asked = Question.of(model.name, "mine", len(cloud), transform, radius, options)
+    request = Request("mine", asked, model, cloud, private=True)
     assert SavedRuns(tmp_path).place("me", request) is None
 
 
 def test_damaged_saved_runs_are_cleared_away(tmp_path: Path) -> None:
     folder = tmp_path / "me"
     folder.mkdir()
-    for number, content in enumerate([b"", b"{", b"[]", b'{"format": "tpc-saved-run/1"}', b"[" * 100_000]):
+    for number, content in enumerate([b"", b"{", b"[]", b'{"format": "tpc-saved-run/2"}', b"[" * 100_000]):
         (folder / f"{number}.json").write_bytes(content)
     assert SavedRuns(tmp_path).unfinished("me") == []
     assert list(folder.iterdir()) == []
@@ -119,17 +129,19 @@ def test_damaged_saved_runs_are_cleared_away(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["tree", "tree anytime", "tree of rotations", "tree largest", "tree undecided", "grid"]
+    "kind", ["cover", "cover of rotations", "cover largest", "cover undecided", "grid", "parameter", "points"]
 )
-def test_every_certificate_so_far_is_genuine_and_claims_nothing(kind: str) -> None:
-    question = QUESTIONS[kind]()
+def test_every_certificate_so_far_is_genuine_and_claims_no_more_than_its_votes(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("tpc_core.certify"), "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(import_module("tpc_core.certify"), "_SHARE_OF_TIME", 1e9)
     so_far: list[Certificate] = []
-    last = None
-    for event in kept(certify_events(*question), so_far.append, *question, every=0.0):
-        last = event
+    *_, last = certify_events(*QUESTIONS[kind](), keep=so_far.append)
     assert isinstance(last, Done)
     assert so_far
     for certificate in so_far:
-        assert verify(Certificate.from_json(certificate.to_json())).verdict == "undecided"
-        if isinstance(certificate.evidence, TreeEvidence):
-            assert certificate.evidence.factor == 0
+        assert certificate.stopped == "cut-off"
+        read = Certificate.from_json(certificate.to_json())
+        assert verify(read).verdict == certificate.verdict
+        assert extends(last.certificate, read)

@@ -294,9 +294,9 @@ def _read_forged(data: bytes, folder: Path) -> object:
     if not place.startswith(COUNTED):
         before = genuine(kind)
         claimed = forged.verdict == "certified"
-        # The radius asked for may be changed as long as the votes carry it: then it is their claim, and not the forger's.
-        grown = forged.radius != before.radius and not _carries(kind, forged)
-        stronger = claimed and (grown or (forged.alpha < before.alpha and not _carries(kind, forged)))
+        # Another radius or another alpha is no forgery where the same votes carry it.
+        other = forged.radius != before.radius or forged.alpha < before.alpha
+        stronger = claimed and other and not _carries(kind, forged)
         stronger |= forged.verdict == "refuted" and before.verdict != "refuted"
         assert not stronger, f"verify accepted a stronger claim after {place} was changed"
         assert forged.question.transform == before.question.transform

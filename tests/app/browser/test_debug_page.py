@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpc_core.diagnosis import Subject
 
 from tests.app.browser.conftest import FAILED, PATIENCE
 from tpc_core import Budget, Certificate, Options, certify, load_model, load_object
+from tpc_core.case_view import CaseView
 
 pytestmark = pytest.mark.browser
 
-MAP, WAY = ".st-key-debug_map", ".st-key-debug_way"
+MAP, WAY = ".st-key-debug_map", ".st-key-debug_path"
 CASE, PANEL = "[class*=st-key-debug_case_]", "[class*=st-key-debug_panel_]"
 PIANO = "object=gallery:piano-2&transform=z-taper%2Bz-rotation&radius=taper%3D0.3,rotation%3D5"
 PLACE = """([key, path]) => {
@@ -188,12 +188,12 @@ def test_each_verdict_is_reached_by_a_real_run_and_drawn_on_one_axis(student: An
 def test_a_failing_cell_is_clicked_and_settled_by_more_votes(student: Any) -> None:
     open_example(student, "undecided")
     first = cell(student, "cell")
-    assert cell(student, "state") == "waiting"
+    assert cell(student, "state") == "open"
 
     # By keyboard to the next failing cell, and back by a click on the map.
     student.locator("body").press("ArrowRight")
     student.wait_for_function("path => document.querySelector('.tpc-cell').dataset.cell !== path", arg=first)
-    assert cell(student, "state") == "waiting"
+    assert cell(student, "state") == "open"
     explained(student)
     click_cell(student, first)
     explained(student)
@@ -209,10 +209,10 @@ def out_of_votes(transform: str, radius: str) -> Certificate:
     """A run that ended with some cells settled and some open; larger budgets come to that in larger regions."""
     model, cloud = load_model("pointnet64-noise"), load_object("gallery:piano-2", points=64)
     for samples in (1_000, 2_000, 4_000, 8_000):
-        options = Options(budget=Budget(samples=samples), statistics="anytime")
+        options = Options(budget=Budget(samples=samples))
         found = certify(model, cloud, transform, radius, options)
-        subject = Subject.of(found)
-        if subject.failing and sum(facts.n > 0 for facts in subject.leaves) > 1:
+        view = CaseView.of(found)
+        if view.failing and sum(facts.n > 0 for facts in view.leaves) > 1:
             return found
     raise AssertionError("no budget leaves cells open")
 
@@ -226,26 +226,27 @@ def test_cells_of_one_and_three_dimensions_are_clicked(
     student: Any, tmp_path: Path, transform: str, radius: str
 ) -> None:
     found = out_of_votes(transform, radius)
-    subject = Subject.of(found)
+    view = CaseView.of(found)
     file = tmp_path / "failed.json"
     file.write_text(found.to_json())
     upload(student, file)
-    assert cell(student, "cell") == subject.failing[0].path  # the worst first
+    assert cell(student, "cell") == view.failing[0].path  # the worst first
     student.wait_for_selector(drawn(MAP))
-    leaves = [facts.path for facts in subject.leaves if facts.n and facts.path != subject.failing[0].path]
+    leaves = [facts.path for facts in view.leaves if facts.n and facts.path != view.failing[0].path]
     on_map = [path for path in leaves if student.evaluate(PLACE, [MAP, path])]
     click_cell(student, on_map[0])
     explained(student)
-    facts = subject.cell(on_map[0])
+    facts = view.cell(on_map[0])
     assert int(cell(student, "votes")) == facts.n
     assert histogram(student)["piano"] == facts.n_a
 
 
 def test_an_attack_is_shown_with_the_path_to_it_and_hunted_until_stopped(student: Any) -> None:
     open_example(student, "refuted")
-    student.wait_for_selector(drawn(WAY))
+    student.wait_for_selector(drawn(MAP))
     student.locator(PANEL).get_by_text("Attack", exact=True).click()
     student.wait_for_selector(drawn(".st-key-debug_attack"))
+    student.wait_for_selector(drawn(WAY))
     at_rest(student)
     name, shares = student.evaluate(
         f"() => document.querySelector('{WAY} .js-plotly-plot')._fullData.map(t => [t.name, Array.from(t.y)])[0]"
