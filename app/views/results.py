@@ -18,9 +18,10 @@ from tpc_core.evaluation.paper import PaperTable, paper
 from tpc_core.evaluation.report import spoken_radius
 from tpc_core.evaluation.standing import Standing, best_answers, load_summaries, standings
 from tpc_core.evaluation.summary import Figures
+from tpc_core.shipped import shipped
 
 EVERYTHING = "Every claim"
-SUMMARIES = Path(__file__).resolve().parents[2] / "results" / "paper" / "summaries"
+SUMMARIES = shipped("results", "paper", "summaries")
 
 
 def page() -> None:

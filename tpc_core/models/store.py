@@ -21,10 +21,11 @@ from tpc_core.models.architectures import Task, build
 from tpc_core.models.card import ModelCard, read_card
 from tpc_core.models.folded import fast_path
 from tpc_core.models.precision import FULL, Reduced, split_precision, with_precision
+from tpc_core.shipped import shipped
 from tpc_core.smoothing import Smoothing, smoothing_from_json
 
 MAX_WEIGHTS_BYTES = 2 << 30
-CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
+CHECKPOINTS = shipped("checkpoints")
 
 
 @dataclass(frozen=True, eq=False)
