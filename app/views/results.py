@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from app import links
 from app.components.plot import SVG, plot
@@ -183,7 +184,7 @@ def _line(row: Standing, *, sizes: bool) -> dict[str, object]:
     }
 
 
-def _columns() -> dict[str, object]:
+def _columns() -> dict[str, ColumnConfig]:
     number = st.column_config.NumberColumn
     return {
         "ours": number(format="%.1f"),

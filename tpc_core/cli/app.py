@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from tpc_core.errors import UnsupportedRequest
+from tpc_core.errors import MissingDependency
 from tpc_core.shipped import shipped
 
 
@@ -23,7 +23,7 @@ def app(port: int, host: str, no_browser: bool) -> int:
     """Open the explorer in a browser: see, certify and attack the gallery or files of your own."""
     for needed in ("streamlit", "plotly", "PIL"):
         if find_spec(needed) is None:
-            raise UnsupportedRequest(f"the explorer needs {needed}: pip install 'tpc-explorer[app]'")
+            raise MissingDependency(f"the explorer needs {needed}: pip install 'tpc-explorer[app]'")
     folder = writable_explorer()
     subprocess.run([sys.executable, "-m", "app.system"], cwd=folder.parent, check=True)
     command = [sys.executable, "-m", "streamlit", "run", str(folder / "main.py")]
