@@ -31,7 +31,10 @@ def app(port: int, host: str, no_browser: bool) -> int:
     if no_browser:
         command += ["--server.headless", "true"]
     # Two torch processes on two cores must not fight: a thread that waits lets go of its core.
-    return subprocess.run(command, env={"GOMP_SPINCOUNT": "0", **os.environ}, check=False).returncode
+    environment = {"GOMP_SPINCOUNT": "0", **os.environ}
+    if os.name == "posix":  # this process becomes the server, so that a signal to it reaches the server
+        os.execve(sys.executable, command, environment)
+    return subprocess.run(command, env=environment, check=False).returncode
 
 
 def writable_explorer() -> Path:

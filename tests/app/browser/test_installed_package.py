@@ -1,0 +1,31 @@
+"""`tpc app` of an installed package shows a working page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.packaging.installed import Installed, installed
+
+from .conftest import PATIENCE, READY
+
+__all__ = ["installed"]
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_installed_explorer_draws_its_first_object(installed: Installed, chromium: Any) -> None:
+    with installed.explorer() as address:
+        page = chromium.new_page()
+        page.set_default_timeout(PATIENCE)
+        missing: list[str] = []
+        page.on("response", lambda answer: missing.append(answer.url) if answer.status >= 400 else None)
+        page.goto(address)
+        page.wait_for_selector(READY["explore"])
+        page.goto(f"{address}/theory")
+        page.get_by_text("What is proved").wait_for()
+        page.goto(f"{address}/results")
+        page.get_by_text("Certified accuracy, beside the paper's").wait_for()
+        page.close()
+    assert not missing
