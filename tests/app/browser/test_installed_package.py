@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.app.browser.conftest import PATIENCE, READY
 from tests.packaging.installed import Installed, installed
-
-from .conftest import PATIENCE, READY
 
 __all__ = ["installed"]
 
