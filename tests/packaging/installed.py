@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import time
 import urllib.request
 import venv
@@ -105,8 +105,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("package")
     _build(ROOT, folder / "dist")
     (sdist,) = (folder / "dist").glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(folder / "unpacked", filter="data")
+    shutil.unpack_archive(sdist, folder / "unpacked")
     (unpacked,) = (folder / "unpacked").iterdir()
     _build(unpacked, folder / "again", "-t", "wheel")
     (wheel,), (again,) = (folder / "dist").glob("*.whl"), (folder / "again").glob("*.whl")
