@@ -110,7 +110,5 @@ def test_a_shipped_recipe_is_found_by_its_name(installed: Installed) -> None:
 
 
 def test_the_explorer_opens_from_any_folder(installed: Installed) -> None:
-    with installed.explorer() as address:
-        for path in ("/", "/app/static/"):
-            with urllib.request.urlopen(address + path, timeout=20) as answer:
-                assert answer.status == 200
+    with installed.explorer() as address, urllib.request.urlopen(address, timeout=20) as answer:
+        assert b"<title>Streamlit</title>" in answer.read()

@@ -18,8 +18,8 @@ def test_the_installed_explorer_draws_its_first_object(installed: Installed, chr
     with installed.explorer() as address:
         page = chromium.new_page()
         page.set_default_timeout(PATIENCE)
-        missing: list[str] = []
-        page.on("response", lambda answer: missing.append(answer.url) if answer.status >= 400 else None)
+        served: dict[str, int] = {}
+        page.on("response", lambda answer: served.update({answer.url: answer.status}))
         page.goto(address)
         page.wait_for_selector(READY["explore"])
         page.goto(f"{address}/theory")
@@ -27,4 +27,6 @@ def test_the_installed_explorer_draws_its_first_object(installed: Installed, chr
         page.goto(f"{address}/results")
         page.get_by_text("Certified accuracy, beside the paper's").wait_for()
         page.close()
-    assert not missing
+    static = {url: status for url, status in served.items() if "/app/static/" in url}
+    assert any(url.endswith("plotly.min.js") for url in static)
+    assert set(static.values()) <= {200, 304}
