@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,10 +75,7 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Market:
 def pip(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command of one pip, run from its wheel; the one that Python brings is always there."""
     if request.param == "bundled":
-        bundled = Path(ensurepip.__file__).parent / "_bundled" / f"pip-{ensurepip.version()}-py3-none-any.whl"
-        if not bundled.is_file():
-            pytest.skip("this Python keeps its pip elsewhere (as Debian's does)")
-        return [sys.executable, f"{bundled}/pip"]
+        return bundled_pip()
     folder = tmp_path_factory.mktemp("pip")
     wanted = "pip" if request.param == "newest" else f"pip=={request.param}"
     command = [
@@ -95,6 +93,13 @@ def pip(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     if subprocess.run([*command, wanted], capture_output=True).returncode != 0:
         pytest.skip(f"{wanted} cannot be had here: no network")
     (wheel,) = folder.glob("*.whl")
+    return [sys.executable, f"{wheel}/pip"]
+
+
+def bundled_pip() -> list[str]:
+    """The pip that the venv module of this Python installs; Debian keeps it in a folder of its own."""
+    folder = sysconfig.get_config_var("WHEEL_PKG_DIR") or Path(ensurepip.__file__).parent / "_bundled"
+    (wheel,) = Path(folder).glob("pip-*.whl")
     return [sys.executable, f"{wheel}/pip"]
 
 
@@ -148,15 +153,10 @@ def test_this_market_does_break_a_lock_whose_extras_are_resolved(market: Market,
     """The case that these tests are about: without --no-deps the bundled pip refuses, or takes what is not locked."""
     if tuple(int(number) for number in ensurepip.version().split(".")[:2]) >= (23, 3):
         pytest.skip("the pip of this Python resolves extras beside their pins")
-    bundled = Path(ensurepip.__file__).parent / "_bundled" / f"pip-{ensurepip.version()}-py3-none-any.whl"
-    if not bundled.is_file():
-        pytest.skip("this Python keeps its pip elsewhere (as Debian's does)")
     lock = tmp_path / "lock.txt"
     heavy = [pin(market.folder / f"{name}-1.0-py3-none-any.whl") for name in ("heavy", "heavylib")]
     lock.write_text(market.lock.read_text() + "\n".join(heavy) + "\n")
-    done = install(
-        [sys.executable, f"{bundled}/pip"], market, tmp_path / "t", "--require-hashes", "-r", str(lock)
-    )
+    done = install(bundled_pip(), market, tmp_path / "t", "--require-hashes", "-r", str(lock))
     assert done.returncode != 0
     assert "must have their versions pinned" in done.stderr
 

@@ -33,11 +33,12 @@ def train(
     config: Path, resume: bool, runs: Path, checkpoints: Path, tensorboard: bool, as_json: bool
 ) -> None:
     """Train the recipe CONFIG, a TOML file or the name of a shipped one, and export its checkpoint."""
+    recipe = given_or_shipped(config, "configs")
     from tpc_core.training import load_config
     from tpc_core.training import train as run
 
     result = run(
-        load_config(given_or_shipped(config, "configs")),
+        load_config(recipe),
         runs=runs,
         checkpoints=checkpoints,
         resume=resume,
