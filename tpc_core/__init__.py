@@ -71,18 +71,14 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """This package, whose attribute `certify` is the function, whatever was imported before.
+    """This package, whose public names are what the table says, whatever was imported before.
 
-    Importing the subpackage of the same name would otherwise put the module in the function's place.
+    After every import of a subpackage Python binds it here, and `tpc_core.certify` would become a module.
     """
 
-    @property
-    def certify(self) -> Any:
-        return import_module("tpc_core.certify").certify
-
-    @certify.setter
-    def certify(self, subpackage: ModuleType) -> None:
-        """What the import system does after every import of a subpackage; the function stays."""
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -14,6 +14,9 @@ import click
 from tpc_core.errors import MissingDependency
 from tpc_core.shipped import shipped
 
+ENTRY = "main.py"
+"""What Streamlit runs, in the folder of the explorer."""
+
 
 @click.command()
 @click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True)
@@ -26,7 +29,7 @@ def app(port: int, host: str, no_browser: bool) -> int:
             raise MissingDependency(f"the explorer needs {needed}: pip install 'tpc-explorer[app]'")
     folder = writable_explorer()
     subprocess.run([sys.executable, "-m", "app.system"], cwd=folder.parent, check=True)
-    command = [sys.executable, "-m", "streamlit", "run", str(folder / "main.py")]
+    command = [sys.executable, "-m", "streamlit", "run", str(folder / ENTRY)]
     command += ["--server.port", str(port), "--server.address", host]
     if no_browser:
         command += ["--server.headless", "true"]

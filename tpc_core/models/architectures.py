@@ -8,11 +8,11 @@ from typing import Any
 from torch import nn
 
 from tpc_core.errors import InvalidValue, unknown_name
-from tpc_core.models.card import Task
 from tpc_core.models.curvenet import CurveNet
 from tpc_core.models.dgcnn import DGCNN
 from tpc_core.models.pointnet import PointNet
 from tpc_core.models.segmentation import PointNetSegmentation
+from tpc_core.models.tasks import Task
 
 
 def _pointnet_tnets(classes: int, **options: Any) -> nn.Module:

@@ -11,8 +11,6 @@ from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile
 
 LARGEST_CARD = 4 << 20
-Task = Literal["classification", "segmentation"]
-"""Whether a network labels clouds or points."""
 
 
 class Measurement(BaseModel):
@@ -35,7 +33,7 @@ class ModelCard(BaseModel):
     name: str
     architecture: str
     options: dict[str, Any] = Field(default_factory=dict)
-    task: Task = "classification"
+    task: Literal["classification", "segmentation"] = "classification"
     classes: list[str]
     num_points: int | None = None
     smoothing: dict[str, Any]

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, TpcError, unknown_name
 from tpc_core.lazy_torch import torch
-from tpc_core.models.card import ModelCard, Task, read_card
+from tpc_core.models.card import ModelCard, read_card
 from tpc_core.models.precision import FULL, split_precision, with_precision
+from tpc_core.models.tasks import Task
 from tpc_core.shipped import shipped
 from tpc_core.smoothing import Smoothing, smoothing_from_json
 
