@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tpc_core.models.card import Measurement, ModelCard
-from tpc_core.models.store import Model, list_models, load_card, load_model
+from tpc_core.door import open_door
 
 if TYPE_CHECKING:
     from tpc_core.models.architectures import ARCHITECTURES, build
+    from tpc_core.models.card import Measurement, ModelCard
     from tpc_core.models.foreign import bring
+    from tpc_core.models.store import Model, list_models, load_card, load_model
 
-_NETWORKS = {
-    "ARCHITECTURES": "tpc_core.models.architectures",
-    "bring": "tpc_core.models.foreign",
-    "build": "tpc_core.models.architectures",
-}
-"""What is made of torch modules is imported when first asked for; to list the checkpoints takes none of it."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _NETWORKS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_NETWORKS[name]), name)
-
+# To list the checkpoints takes none of the torch modules.
+open_door(
+    __name__,
+    {
+        "tpc_core.models.architectures": ("ARCHITECTURES", "build"),
+        "tpc_core.models.card": ("Measurement", "ModelCard"),
+        "tpc_core.models.foreign": ("bring",),
+        "tpc_core.models.store": ("Model", "list_models", "load_card", "load_model"),
+    },
+)
 
 __all__ = [
     "ARCHITECTURES",
