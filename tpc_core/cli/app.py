@@ -53,6 +53,10 @@ def writable_explorer() -> Path:
     from tpc_core.data.cache import cache_folder
 
     copy = cache_folder() / "explorer" / "app"
-    shutil.copytree(folder, copy, dirs_exist_ok=True, copy_function=shutil.copyfile)
+    for file in folder.rglob("*"):  # not copytree, which would make the copies of folders read-only as well
+        if file.is_file() and "__pycache__" not in file.parts:
+            target = copy / file.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
     (copy / "static").mkdir(exist_ok=True)
     return copy
