@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tpc_core.smoothing import NoiseStream, Smoothing
 from tpc_core.machinery.thread_pool import share_out
+from tpc_core.smoothing import NoiseStream, Smoothing
 from tpc_core.votes import BLOCK
 
 STREAM = "look"

@@ -16,7 +16,7 @@ from tpc_core.certificate.schema import Certificate
 from tpc_core.certificate.sentence import radius_words
 from tpc_core.cloud import Cloud
 from tpc_core.errors import InvalidValue
-from tpc_core.ledger import WHOLE, Ledger, Refutation, refutation_place
+from tpc_core.ledger import WHOLE, Ledger, Refutation, cell_place, refutation_place
 from tpc_core.proofs import CellStanding, Claim, CoverProof, GridProof, Proof, proof_of
 from tpc_core.smoothing import Smoothing, Threshold
 from tpc_core.statistics import upper_bound
@@ -114,7 +114,10 @@ class CaseView:
         proof = self.case.proof
         if not (isinstance(proof, CoverProof) and self.certificate.question.options.largest):
             return proof
-        boxes = [proof.lattice.box(proof.path(p)) for p in self.ledger.tallies if p.startswith("cell|")]
+        own = cell_place(proof.claim.family, "")
+        boxes = [
+            proof.lattice.box(proof.path(place)) for place in self.ledger.tallies if place.startswith(own)
+        ]
         centres = np.array([(low + high) / 2 for low, high in boxes]).reshape(-1, proof.region.dim)
         farthest = float(proof.region.gauge(centres).max(initial=0.0)) or 1.0
         claimed = zip(self.transform.radii, proof.claim.radii, strict=True)

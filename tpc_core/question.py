@@ -152,7 +152,16 @@ class Question:
     def from_query(pairs: Mapping[str, str]) -> Question:
         """The question of a link; a pair that makes no sense is an InvalidValue that names it."""
         missing = {"object", "transform", "model", "radius"} - set(pairs)
-        unknown = set(pairs) - {"object", "points", "transform", "model", "radius", "sigma", "budget", *_QUERY}
+        unknown = set(pairs) - {
+            "object",
+            "points",
+            "transform",
+            "model",
+            "radius",
+            "sigma",
+            "budget",
+            *_QUERY,
+        }
         if missing or unknown:
             what = f"lacks {min(missing)}" if missing else f"has a {min(unknown)!r} that means nothing"
             raise InvalidValue(f"the link {what}")

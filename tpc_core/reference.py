@@ -24,7 +24,7 @@ A, B = 1.0, 0.3  # the prior Beta(1, 0.3), fixed for ever
 
 
 def e_value(k: float, n: float, q: float) -> float:
-    """ln of the mean over p ~ Beta(A, B) cut to (q, 1] of (p/q)^k ((1-p)/(1-q))^(n-k): k votes of n against p_A <= q."""
+    """ln of the mean of (p/q)^k ((1-p)/(1-q))^(n-k) over p ~ Beta(A, B) cut to (q, 1]: k votes of n against p_A <= q."""
     tail = math.log(betainc(B + n - k, A + k, 1 - q)) - math.log(betainc(B, A, 1 - q))
     return float(betaln(A + k, B + n - k) - betaln(A, B) + tail - k * math.log(q) - (n - k) * math.log(1 - q))
 
@@ -68,7 +68,9 @@ def top_class(vote: Vote, x: Array, alpha: float, blocks: int = 64) -> bool:
     return min(best) >= math.log(1 / alpha)
 
 
-def taper(vote: Vote, x: Array, radius: float, sigma: float, alpha: float, blocks: int = 4, depth: int = 6) -> bool:
+def taper(
+    vote: Vote, x: Array, radius: float, sigma: float, alpha: float, blocks: int = 4, depth: int = 6
+) -> bool:
     """Every z-taper within `radius` keeps y_A if each cell passes: p_A(centre) > Phi(D / sigma).
 
     A taper moves the cloud by exactly |da| sqrt(S_2), S_2 = sum (x^2 + y^2) z^2. First cells lie around the identity,
@@ -84,11 +86,16 @@ def taper(vote: Vote, x: Array, radius: float, sigma: float, alpha: float, block
             return True
         centre = (low + high) / 2
         far = max(min(high, radius) - centre, centre - max(low, -radius))
-        q, level = float(ndtr((far * slope + 2**-20 * float(np.linalg.norm(x))) / sigma)), 3 * alpha / ((d + 3) * (d + 4))
+        q, level = (
+            float(ndtr((far * slope + 2**-20 * float(np.linalg.norm(x))) / sigma)),
+            3 * alpha / ((d + 3) * (d + 4)),
+        )
         moved = x * np.stack([1 + centre * x[:, 2], 1 + centre * x[:, 2], np.ones(len(x))], axis=1)
         if proves(vote, moved, f"cell|1|{path}", y, q, level, blocks):
             return True
-        return d < depth and covered(low, centre, path + "0", d + 1) and covered(centre, high, path + "1", d + 1)
+        return (
+            d < depth and covered(low, centre, path + "0", d + 1) and covered(centre, high, path + "1", d + 1)
+        )
 
     most = math.floor(radius / width + 0.5)
     return all(covered((i - 0.5) * width, (i + 0.5) * width, f"{i}:", 0) for i in range(-most, most + 1))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from tpc_core.machinery.thread_pool import share_out
 from tpc_core.errors import InvalidValue
+from tpc_core.lazy_torch import torch
+from tpc_core.machinery.thread_pool import share_out
 from tpc_core.smoothing import ManyBlocksNoise, NoiseStream, Smoothing, stream_keys
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Counts = NDArray[np.int64]
 
@@ -97,23 +99,23 @@ class Voter:
             for number, counted in enumerate(votes):
                 counts[number] = counted
         elif blocks:
-            counts += self._count_on_device(ballots, blocks).cpu().numpy()
+            with torch.inference_mode():
+                counts += self._count_on_device(ballots, blocks).cpu().numpy()
         owners = np.array([block.which for block in blocks], dtype=np.int64)
         return [counts[owners == which] for which in range(len(ballots))]
 
-    @torch.inference_mode()
     def _count_block(self, ballot: Ballot, block: _Block) -> Counts:
         """One block on one core."""
-        points = ballot.points.float()
         noise = NoiseStream(self.seed, ballot.stream).block(block.index)
-        shaken = self.smoothing.perturb(points.expand(BLOCK, *points.shape), noise)
-        answers = self._classifier(shaken).argmax(dim=-1)[block.first : block.last].numpy()
+        with torch.inference_mode():
+            points = ballot.points.float()
+            shaken = self.smoothing.perturb(points.expand(BLOCK, *points.shape), noise)
+            answers = self._classifier(shaken).argmax(dim=-1)[block.first : block.last].numpy()
         if not self.per_point:
             return np.bincount(answers, minlength=self.num_classes)
         by_point: Counts = (answers[..., None] == np.arange(self.num_classes)).sum(axis=0)
         return by_point
 
-    @torch.inference_mode()
     def _count_on_device(self, ballots: Sequence[Ballot], blocks: Sequence[_Block]) -> Tensor:
         """All blocks, pass by pass. What the passes need is sent before the first one, and nothing is read back."""
         keys = stream_keys([NoiseStream(self.seed, ballot.stream) for ballot in ballots])

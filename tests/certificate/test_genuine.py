@@ -84,7 +84,9 @@ def test_replay_refuses_another_model() -> None:
         replay(genuine("l2"), other)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SURE if kind not in ("grid", "parameter largest", "cover largest")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in SURE if kind not in ("grid", "parameter largest", "cover largest")]
+)
 def test_a_true_claim_stands_under_the_verifiers_own_seed(kind: str) -> None:
     fresh = verify_fresh(genuine(kind), model_of(kind), seed=2_024)
     assert fresh.stands
@@ -99,7 +101,8 @@ def test_a_seed_that_was_searched_for_falls_under_the_verifiers_own() -> None:
     lucky = next(
         made
         for made in (
-            certify(case.model, case.cloud, "z-rotation", 20, Options(alpha=ALPHA, seed=seed)) for seed in range(400)
+            certify(case.model, case.cloud, "z-rotation", 20, Options(alpha=ALPHA, seed=seed))
+            for seed in range(400)
         )
         if made.verdict == "certified"
     )

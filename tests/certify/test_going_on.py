@@ -25,7 +25,9 @@ BREAKS = 0.3
 RUNS = 120
 
 
-def ask(radius: float, options: Options, resume: Certificate | None = None, focus: Focus | None = None) -> Certificate:
+def ask(
+    radius: float, options: Options, resume: Certificate | None = None, focus: Focus | None = None
+) -> Certificate:
     return certify(TAPER, SMALL, "z-taper", radius, options, resume=resume, focus=focus)
 
 
@@ -89,7 +91,10 @@ def choosing_cells(seed: int) -> bool:
 def other_levels(seed: int) -> bool:
     """Alpha is chosen after looking: a claim at a stated level u is false with probability at most u."""
     made = ask(BREAKS, votes(2_048, seed))
-    return any(is_false(ask(BREAKS, replace(votes(2_048, seed), alpha=alpha), made)) for alpha in (0.001, 0.01, ALPHA))
+    return any(
+        is_false(ask(BREAKS, replace(votes(2_048, seed), alpha=alpha), made))
+        for alpha in (0.001, 0.01, ALPHA)
+    )
 
 
 def the_largest(seed: int) -> bool:
@@ -145,7 +150,9 @@ def test_fresh_noise_for_every_enlargement_is_caught() -> None:
             ]
             fresh += any(certificate.verdict == "certified" for certificate in made)
             again = [
-                certify(case.model, case.cloud, "z-rotation", radius, votes(3_000, run), resume=made[0].votes())
+                certify(
+                    case.model, case.cloud, "z-rotation", radius, votes(3_000, run), resume=made[0].votes()
+                )
                 if step
                 else made[0]
                 for step, radius in enumerate(radii)
@@ -170,7 +177,12 @@ def test_other_proportions_have_levels_of_their_own() -> None:
     made = None
     for number, rotation in enumerate((1.0, 2.0, 4.0, 1.0), start=1):
         made = certify(
-            claim.model, claim.cloud, "z-taper+z-rotation", f"taper=0.05,rotation={rotation}", options, resume=made
+            claim.model,
+            claim.cloud,
+            "z-taper+z-rotation",
+            f"taper=0.05,rotation={rotation}",
+            options,
+            resume=made,
         )
         assert made.family == (1 if number == 4 else number)
         assert len(made.ledger.families) == min(number, 3)

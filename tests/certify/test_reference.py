@@ -101,7 +101,9 @@ def same_votes(tallies: dict, asked: dict[str, list[np.ndarray]]) -> None:
 @pytest.mark.parametrize(("k", "n", "q"), [(32, 32, 0.6), (31, 32, 0.9), (700, 704, 0.98), (20, 32, 0.5)])
 def test_the_test_is_the_mean_of_likelihood_ratios(k: int, n: int, q: float) -> None:
     b = reference.B
-    assert reference.A == 1.0  # so the prior's density is b (1 - p)^(b - 1), and its mass beyond q is (1 - q)^b
+    assert (
+        reference.A == 1.0
+    )  # so the prior's density is b (1 - p)^(b - 1), and its mass beyond q is (1 - q)^b
 
     def ratio(u: float) -> float:
         """With p = 1 - u^4, which tames the density's endless end."""

@@ -135,7 +135,9 @@ def test_the_turn_of_an_euler_box_is_never_too_small(degrees: float) -> None:
     """Tiny boxes do not cancel to nothing, and from a quarter turn on the box holds half turns."""
     family, phi = parse_transform("zyx-rotation"), math.radians(degrees)
     angle = family.turning_angle((phi,))
-    corner = family.apply(torch.eye(3, dtype=torch.float64), torch.tensor([phi, -phi, phi], dtype=torch.float64))
+    corner = family.apply(
+        torch.eye(3, dtype=torch.float64), torch.tensor([phi, -phi, phi], dtype=torch.float64)
+    )
     # |R - 1|_F = sqrt(8) sin(angle / 2): exact for small angles, where the arccosine of the trace is not.
     gap = float((corner - torch.eye(3, dtype=torch.float64)).norm())
     assert angle is not None

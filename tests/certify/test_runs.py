@@ -217,7 +217,9 @@ def test_events_come_in_order_and_end_with_done() -> None:
 # Going on.
 
 
-@pytest.mark.parametrize("kind", ["parameter undecided", "parameter", "cover of rotations", "group", "points of a group"])
+@pytest.mark.parametrize(
+    "kind", ["parameter undecided", "parameter", "cover of rotations", "group", "points of a group"]
+)
 def test_a_run_that_goes_on_casts_no_vote_twice(kind: str) -> None:
     model, cloud, transform, radius, options = QUESTIONS[kind]()
     whole = genuine(kind)

@@ -25,7 +25,11 @@ def test_a_hundred_thousand_samples_reach_95_percent_of_the_exact_radius(
     model = parameter_model(transform, [sigma], normal, internal)
     with simulated_votes():
         found = certify(
-            model, marked_cloud(transform), transform, None, Options(largest=True, budget=Budget(samples=100_000))
+            model,
+            marked_cloud(transform),
+            transform,
+            None,
+            Options(largest=True, budget=Budget(samples=100_000)),
         )
     radius = next(iter(found.radius.values()))
     assert 0.95 * truth <= radius <= truth
@@ -50,7 +54,11 @@ def test_real_votes_reach_the_same() -> None:
     truth = 25.0
     model = parameter_model("z-rotation", [20], [1.0], math.radians(truth))
     found = certify(
-        model, marked_cloud("z-rotation"), "z-rotation", None, Options(largest=True, budget=Budget(samples=30_000))
+        model,
+        marked_cloud("z-rotation"),
+        "z-rotation",
+        None,
+        Options(largest=True, budget=Budget(samples=30_000)),
     )
     assert 0.93 * truth <= found.radius["rotation"] <= truth
 

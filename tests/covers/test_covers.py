@@ -63,7 +63,9 @@ def test_every_attack_lies_in_a_cell_at_every_depth(name: str) -> None:
         cells, spent = first, 0.0
         for depth in range(8):
             holders = [
-                c for c in cells if np.all(np.array(c.low) <= z + 1e-9) and np.all(z <= np.array(c.high) + 1e-9)
+                c
+                for c in cells
+                if np.all(np.array(c.low) <= z + 1e-9) and np.all(z <= np.array(c.high) + 1e-9)
             ]
             assert holders
             cell = holders[int(rng.integers(len(holders)))]
@@ -93,8 +95,7 @@ def test_cells_meet_only_in_faces_and_edges_are_exact(name: str) -> None:
         assert np.array_equal(halves[0][1][others], high[others])
         assert np.array_equal(np.array(cell.centre), (low + high) / 2)
         cell = (lattice.children(cell, region) or [cell])[-1]
-    index = [i for i in range(-2, 3)]
-    for a, b in itertools.pairwise(index):
+    for a, b in itertools.pairwise(range(-2, 3)):
         left, right = (lattice.box(",".join([str(i)] + ["0"] * (lattice.dim - 1)) + ":") for i in (a, b))
         assert left[1][0] == right[0][0]
 
@@ -130,7 +131,18 @@ def test_the_tree_is_the_same_for_every_region(name: str) -> None:
 
 def test_a_path_that_leads_nowhere_is_refused() -> None:
     _, lattice, region = _tree("taper+rotation")
-    for path in ("2", "x", "0,0:2", "0,0,0:", "00,0:", "0,0", "-0,0:", "0,0:" + "0" * 300, f"{1 << 40},0:", " 0,0:"):
+    for path in (
+        "2",
+        "x",
+        "0,0:2",
+        "0,0,0:",
+        "00,0:",
+        "0,0",
+        "-0,0:",
+        "0,0:" + "0" * 300,
+        f"{1 << 40},0:",
+        " 0,0:",
+    ):
         with pytest.raises(InvalidCertificate, match="no cell"):
             lattice.cell(path, region)
 

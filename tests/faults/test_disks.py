@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tpc_core.certificate.verify import verify
+from tpc_core.verify import verify
 
 from tests.certificate.made import genuine
 from tests.evaluation.conftest import *  # noqa: F403  (a tiny data set and a tiny model)

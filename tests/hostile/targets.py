@@ -307,7 +307,9 @@ def _carries(kind: str, forged: Certificate) -> bool:
     """Whether the genuine votes, read again without a further one, say the same."""
     before, asked = genuine(kind), forged.question
     options = replace(asked.options, budget=Budget(samples=max(before.samples, 1)))
-    again = certify(model_of(kind), before.cloud.cloud(), asked.transform, asked.radius, options, resume=before)
+    again = certify(
+        model_of(kind), before.cloud.cloud(), asked.transform, asked.radius, options, resume=before
+    )
     return again.verdict == "certified" and all(
         forged.radius[name] <= again.radius[name] * (1 + 1e-9) for name in again.radius
     )

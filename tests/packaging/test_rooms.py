@@ -16,7 +16,9 @@ CORE = ROOT / "tpc_core"
 def rooms() -> list[str]:
     """The rooms of tpc_core, from the first to the last, as the README lists them."""
     listed = (ROOT / "README.md").read_text(encoding="utf-8").split("tpc_core/\n", 1)[1].split("app/ ", 1)[0]
-    return [name.rstrip("/").removesuffix(".py") for name in re.findall(r"^  (\S+)", listed, flags=re.MULTILINE)]
+    return [
+        name.rstrip("/").removesuffix(".py") for name in re.findall(r"^  (\S+)", listed, flags=re.MULTILINE)
+    ]
 
 
 def room_of(path: Path) -> str:

@@ -101,14 +101,22 @@ def test_watching_the_test_after_every_block_keeps_the_level(p: float) -> None:
     passed = np.max(log_e(sums, n, p), axis=1) >= needed_log_e(alpha)
     assert at_most(int(passed.sum()), runs, alpha)
     fixed = sum(
-        any(lower_bound(int(k), int(m), alpha) > p for k, m in zip(row[4:], n[4:], strict=True)) for row in sums[:400]
+        any(lower_bound(int(k), int(m), alpha) > p for k, m in zip(row[4:], n[4:], strict=True))
+        for row in sums[:400]
     )
     assert exceeds(fixed, 400, alpha)  # a fixed bound does not bear being watched
 
 
 @pytest.mark.parametrize(
     ("p", "q", "most"),
-    [(0.99, 0.6, 40), (0.99, 0.77, 52), (0.99, 0.9, 160), (0.98, 0.95, 850), (0.998, 0.98, 680), (0.7, 0.6, 570)],
+    [
+        (0.99, 0.6, 40),
+        (0.99, 0.77, 52),
+        (0.99, 0.9, 160),
+        (0.98, 0.95, 850),
+        (0.998, 0.98, 680),
+        (0.7, 0.6, 570),
+    ],
 )
 def test_votes_come_near_walds_bound(p: float, q: float, most: float) -> None:
     """The mean number of votes until the test passes, read every 32, against no test of this power needing fewer."""
@@ -145,7 +153,9 @@ def test_a_class_that_is_not_on_top_is_rarely_called_so(shares: tuple[float, ...
     wrong = 0
     for _ in range(runs):
         tally = Tally((len(shares),), rng.multinomial(32, shares, size=blocks))
-        wrong += any(is_top_class(Tally((len(shares),), tally.blocks[:size]), 0, alpha) for size in (1, 6, 24))
+        wrong += any(
+            is_top_class(Tally((len(shares),), tally.blocks[:size]), 0, alpha) for size in (1, 6, 24)
+        )
     assert at_most(wrong, runs, alpha)
 
 

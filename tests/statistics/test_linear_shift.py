@@ -120,7 +120,9 @@ def test_the_table_holds_what_would_be_computed() -> None:
 
 def test_every_checkpoint_for_linear_maps_finds_its_sigma_in_the_table() -> None:
     known = json.loads(TABLE.read_text(encoding="utf-8"))["needed"]
-    sigmas = [card.smoothing["sigma"][0] for card in list_models() if card.smoothing.get("transform") == "linear"]
+    sigmas = [
+        card.smoothing["sigma"][0] for card in list_models() if card.smoothing.get("transform") == "linear"
+    ]
     assert {repr(float(sigma)) for sigma in sigmas} == set(known)
 
 

@@ -1,7 +1,7 @@
 """The certificate: question, ledger and verdict, as JSON that can be checked by anyone.
 
-Nothing that follows from the votes is trusted: `tpc_core.verify` derives it again. Every number is checked for its range
-as if a stranger had typed it.
+Nothing that follows from the votes is trusted: `tpc_core.verify` derives it again. Every number is checked for its
+range as if a stranger had typed it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import torch
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tpc_core.machinery.atomic import write_atomically
 from tpc_core.cloud import Cloud
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidCertificate
+from tpc_core.lazy_torch import torch
 from tpc_core.ledger import Ledger, Refutation, Tally
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.question import Question
 from tpc_core.smoothing import GENERATOR
 

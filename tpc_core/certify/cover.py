@@ -191,9 +191,7 @@ def _vote(search: _Search, wave: list[Cell]) -> Generator[Event, None, bool]:
     for cell in wave:
         yield CellStarted(cell)
     while wave:
-        requests = [
-            Request(proof.place(cell), run.claim.at(cell.z), _stride(search, cell)) for cell in wave
-        ]
+        requests = [Request(proof.place(cell), run.claim.at(cell.z), _stride(search, cell)) for cell in wave]
         asked = {request.place: request.blocks for request in requests}
         by_place = dict(zip(asked, wave, strict=True))
         sizes = {place: run.ledger.tally(place).size for place in asked}

@@ -50,5 +50,7 @@ def estimate(
         return Estimate(count, BLOCK + cover_votes(prices, proof.first_cells, p_a))
     if options.protocol == "paper":
         return Estimate(1, float(BLOCK + SINGLE_SAMPLES))
-    votes = float(LARGEST_SAMPLES) if options.largest else whole_votes(run.claim.threshold, options.alpha, p_a)
+    votes = (
+        float(LARGEST_SAMPLES) if options.largest else whole_votes(run.claim.threshold, options.alpha, p_a)
+    )
     return Estimate(1, BLOCK + votes)

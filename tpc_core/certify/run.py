@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from tpc_core.certificate.schema import Certificate, CloudRecord, LedgerRecord, ModelRecord, Stop
 from tpc_core.certify.control import Control
@@ -18,6 +18,9 @@ from tpc_core.proofs.judgement import judge
 from tpc_core.question import Question
 from tpc_core.version import VERSION
 from tpc_core.votes import BLOCK, Ballot, BaseClassifier, Voter
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _POINTS_PER_BATCH = 1 << 16
 
@@ -68,9 +71,7 @@ class Run:
             ballots = []
             for request in batch:
                 done = self.ledger.tally(request.place).n
-                ballots.append(
-                    Ballot(request.points, request.place, done, done + BLOCK * request.blocks)
-                )
+                ballots.append(Ballot(request.points, request.place, done, done + BLOCK * request.blocks))
             for request, blocks in zip(batch, self.voter.cast(ballots), strict=True):
                 self.ledger.add(request.place, blocks)
                 yield request.place

@@ -89,7 +89,10 @@ def _is_over(run: Run, tally: Tally) -> bool:
     if isinstance(run.proof, PointProof):
         return _points_over(run, tally)
     if options.largest:
-        return tally.n >= (run.control.budget.samples or LARGEST_SAMPLES) or run.proof.largest_part(run.ledger) >= 1.0
+        return (
+            tally.n >= (run.control.budget.samples or LARGEST_SAMPLES)
+            or run.proof.largest_part(run.ledger) >= 1.0
+        )
     if isinstance(run.proof, TopClassProof):
         rivals = np.delete(tally.total, run.target)
         own, rival = int(tally.total[run.target]), int(rivals.max(initial=0))

@@ -7,18 +7,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from tqdm import tqdm
 
-from tpc_core.cloud import Cloud
-from tpc_core.data import load_object
 from tpc_core.errors import InvalidValue
-from tpc_core.models.choose import model_for
-from tpc_core.models.store import Model
-from tpc_core.question import Options, Question
-from tpc_core.transforms import parse_transform
+
+if TYPE_CHECKING:
+    from tpc_core.cloud import Cloud
+    from tpc_core.models.store import Model
+    from tpc_core.question import Question
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -70,6 +69,11 @@ class Asked:
 
     def load(self, **more: Any) -> tuple[Model, Cloud, Question]:
         """The model, or the one that fits the transform; the object, cut to its size; and the question, checked."""
+        from tpc_core.data import load_object
+        from tpc_core.models.choose import model_for
+        from tpc_core.question import Options, Question
+        from tpc_core.transforms import parse_transform
+
         options = Options(alpha=self.alpha, sigma=self.sigma, seed=self.seed, device=self.device, **more)
         base = model_for(parse_transform(self.transform), self.model, self.points)
         cloud = load_object(self.spec, points=self.points or base.num_points or 64)

@@ -181,9 +181,7 @@ class Lattice:
         low, high = region.trim(low, high)
         reaches, testable = self._reaches(region, centre, low, high)
         rows = zip(paths, low.tolist(), high.tolist(), centre.tolist(), reaches, testable, strict=True)
-        return [
-            Cell(path, tuple(a), tuple(b), tuple(c), float(r), bool(t)) for path, a, b, c, r, t in rows
-        ]
+        return [Cell(path, tuple(a), tuple(b), tuple(c), float(r), bool(t)) for path, a, b, c, r, t in rows]
 
     def _reaches(self, region: Region, centre: Array, low: Array, high: Array) -> tuple[Array, Array]:
         """The displacement bounds in sigmas, rounded up, and which centres lie where the bound holds."""
@@ -262,5 +260,3 @@ def _rounded(spacing: float) -> float:
     """The spacing, rounded down to few binary digits."""
     mantissa, exponent = math.frexp(spacing)
     return math.ldexp(math.floor(mantissa * 2**_SPACING_BITS), exponent - _SPACING_BITS)
-
-

@@ -6,18 +6,21 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy import special
-from torch import Tensor
 
 from tpc_core.covers.lattice import Cell
 from tpc_core.errors import InvalidValue, UnsupportedRequest
+from tpc_core.lazy_torch import torch
 from tpc_core.smoothing.coordinate import FLOAT32_SLACK
 from tpc_core.statistics import saturation
 from tpc_core.transforms import Composition, GeneralRotation, Rotation, Taper, Transform, Twist, ZYXRotation
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Array = NDArray[np.float64]
 

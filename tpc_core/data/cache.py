@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tpc_core.machinery.atomic import write_atomically as write_atomically
 from tpc_core.data.limits import MAX_POINTS
 from tpc_core.data.ordered import OrderedPoints
 from tpc_core.data.sampling import SURFACE_SAMPLES, SURFACE_SEED
+from tpc_core.machinery.atomic import write_atomically as write_atomically
 
 SAMPLING_VERSION = 1
 """Raise this whenever sampling gives other points for the same file, so that old entries are not found."""

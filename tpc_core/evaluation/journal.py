@@ -13,11 +13,11 @@ from typing import BinaryIO
 
 from pydantic import ValidationError
 
-from tpc_core.machinery.atomic import cannot_write, sync_folder
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.evaluation.records import ObjectRow
 from tpc_core.evaluation.settings import Settings, differences
+from tpc_core.machinery.atomic import cannot_write, sync_folder
 
 FORMAT = "tpc-journal/2"
 NAME = "journal.jsonl"

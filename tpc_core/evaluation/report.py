@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tpc_core.machinery.atomic import write_atomically
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.evaluation.curves import CurvePoint, draw_curve
@@ -18,6 +17,7 @@ from tpc_core.evaluation.journal import NAME
 from tpc_core.evaluation.paper import PaperRow, PaperTable, paper, paper_figure
 from tpc_core.evaluation.run import load_figures
 from tpc_core.evaluation.summary import ClaimFigures, Figures, read_summary
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.transforms import parse_transform
 from tpc_core.version import VERSION
 

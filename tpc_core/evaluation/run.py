@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpc_core.machinery.atomic import write_atomically
 from tpc_core.certify import certify_events
 from tpc_core.data import Dataset, open_dataset
 from tpc_core.errors import InvalidFile
@@ -18,6 +17,7 @@ from tpc_core.evaluation.objects import Result, Task
 from tpc_core.evaluation.records import ObjectRow
 from tpc_core.evaluation.settings import Request, Settings, chosen_objects
 from tpc_core.evaluation.summary import Figures, figures_of, write_files
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.models import load_model
 
 Progress = Callable[[Settings, dict[int, ObjectRow]], None]

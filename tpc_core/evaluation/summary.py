@@ -12,12 +12,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tpc_core.machinery.atomic import write_atomically
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.intervals import CONFIDENCE, Share, mean_of, share_of
 from tpc_core.evaluation.records import ClaimRow, ObjectRow
 from tpc_core.evaluation.settings import Settings
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.version import VERSION
 
 FORMAT = "tpc-evaluation/1"

@@ -1,7 +1,15 @@
 """The ledger: all votes of one object, each cast once, from which every verdict is read."""
 
 from tpc_core.ledger.ledger import Ledger, Refutation, default_seed, family_level, refutation_level
-from tpc_core.ledger.places import SELECT, WHOLE, cell_place, grid_place, look_stream, refutation_place, rival_place
+from tpc_core.ledger.places import (
+    SELECT,
+    WHOLE,
+    cell_place,
+    grid_place,
+    look_stream,
+    refutation_place,
+    rival_place,
+)
 from tpc_core.ledger.selection import SELECTION, choose, ends_at, next_size
 from tpc_core.ledger.tally import Tally
 

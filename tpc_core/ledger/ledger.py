@@ -89,7 +89,9 @@ class Ledger:
     def check(self, own_seed: int) -> None:
         """InvalidCertificate where the ledger cannot have grown by its own rules; `own_seed` is the hash it claims."""
         if self.own_seed and self.seed != own_seed:
-            raise InvalidCertificate("the seed is not the hash of cloud, model and transform that it is said to be")
+            raise InvalidCertificate(
+                "the seed is not the hash of cloud, model and transform that it is said to be"
+            )
         select = self.tallies.get(SELECT)
         others = [place for place, tally in self.tallies.items() if place != SELECT and tally.n]
         ended = None if select is None else ends_at(select, self.task)

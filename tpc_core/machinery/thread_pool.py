@@ -13,7 +13,7 @@ from functools import lru_cache
 from threading import Barrier, Lock
 from typing import TypeVar
 
-import torch
+from tpc_core.lazy_torch import torch
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

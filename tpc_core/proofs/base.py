@@ -6,20 +6,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from tpc_core.cloud import Cloud
 from tpc_core.covers.lattice import Cell
 from tpc_core.errors import InvalidCertificate
+from tpc_core.lazy_torch import torch
 from tpc_core.ledger import Ledger
 from tpc_core.smoothing import Cover, OneProbability, Points, Rule, Smoothing, Threshold, TopClass, rule_for
 from tpc_core.statistics import best_lower_bound, upper_bound
 from tpc_core.transforms import Transform
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 State = Literal["passed", "refined", "open", "untested"]
 """Passed by its own votes; stood for by its parts; with votes that do not pass; without votes."""
@@ -171,7 +173,8 @@ class Proof(ABC):
         """The largest factor of the claim's region, at most 1, that the votes certify; 0 where none."""
 
     def check_tallies(self, ledger: Ledger) -> None:
-        """InvalidCertificate where a tally cannot have been made by this proof's own protocol."""
+        """InvalidCertificate where a tally cannot have been made by this proof's own protocol; most allow any."""
+        return None
 
 
 def no_such_place(place: str) -> InvalidCertificate:

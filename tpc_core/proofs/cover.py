@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from tpc_core.covers.lattice import MOST_FIRST_CELLS, Cell, Lattice, level, parse_path
 from tpc_core.errors import InvalidCertificate
@@ -21,6 +21,9 @@ from tpc_core.proofs.whole import proves
 from tpc_core.smoothing import Cover
 from tpc_core.smoothing.rules import ROUND_DOWN
 from tpc_core.transforms import Region
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _STEPS = 40
 """Halvings in the search for the largest factor of a region that one cell still vouches for."""

@@ -38,7 +38,13 @@ class Judgement:
 
 
 def judge(
-    proof: Proof, ledger: Ledger, *, asked: dict[str, float], largest: bool, stopped: Stop, classes: Sequence[str]
+    proof: Proof,
+    ledger: Ledger,
+    *,
+    asked: dict[str, float],
+    largest: bool,
+    stopped: Stop,
+    classes: Sequence[str],
 ) -> Judgement:
     """The verdict on a proof's claim; where the largest radius is sought, on the largest one that holds."""
     claim = proof.claim
@@ -67,7 +73,9 @@ def judge(
     return Judgement("certified" if certified else "undecided", asked, said)
 
 
-def _judge_largest(proof: Proof, ledger: Ledger, asked: dict[str, float], stopped: Stop, name: str | None) -> Judgement:
+def _judge_largest(
+    proof: Proof, ledger: Ledger, asked: dict[str, float], stopped: Stop, name: str | None
+) -> Judgement:
     claim = proof.claim
     transform = claim.transform
     part = proof.largest_part(ledger) if stopped != "too-many-cells" else 0.0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from tpc_core.covers.lattice import Cell
 from tpc_core.covers.paper import (
@@ -23,6 +23,9 @@ from tpc_core.proofs.base import CellStanding, Claim, Proof, Standing, State, no
 from tpc_core.proofs.whole import WholeProof
 from tpc_core.smoothing import CoordinateSmoothing, TopClass
 from tpc_core.statistics import lower_bound, tail
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class PaperSampleProof(WholeProof):

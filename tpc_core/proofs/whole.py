@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from tpc_core.ledger import WHOLE, Ledger, Tally
 from tpc_core.proofs.base import CellStanding, Proof, Standing, no_such_place
 from tpc_core.smoothing import OneProbability, Threshold
 from tpc_core.statistics import best_lower_bound, log_e, needed_log_e
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class WholeProof(Proof):

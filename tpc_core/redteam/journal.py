@@ -11,9 +11,9 @@ from types import TracebackType
 
 from pydantic import ValidationError
 
-from tpc_core.machinery.atomic import cannot_write
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue
+from tpc_core.machinery.atomic import cannot_write
 from tpc_core.redteam.questions import Plan
 from tpc_core.redteam.trial import Trial
 

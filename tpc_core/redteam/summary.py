@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from tpc_core.machinery.atomic import write_atomically
 from tpc_core.evaluation.document import Heading, Paragraph, Table, to_markdown
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.redteam.questions import Plan
 from tpc_core.redteam.trial import Trial
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tpc_core.errors import InvalidValue
 from tpc_core.smoothing.noise import Noise
 from tpc_core.smoothing.rules import Points, Rule
 from tpc_core.transforms import Transform
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Smoothing(ABC):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
-from torch import Tensor
 
 from tpc_core.smoothing.base import Smoothing, as_number, positive
 from tpc_core.smoothing.noise import Noise
 from tpc_core.smoothing.rules import ROUND_DOWN, Cover, OneProbability, Points, Rule, Threshold
 from tpc_core.transforms import CoordinateNoise, Transform
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FLOAT32_SLACK = 2.0**-20
 """Added, times the cloud's norm, to every displacement: the tested cloud is rounded to float32 coordinates."""

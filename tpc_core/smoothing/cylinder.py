@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from tpc_core.errors import InvalidValue
+from tpc_core.lazy_torch import torch
 from tpc_core.smoothing.base import Smoothing, as_number, edge_number
 from tpc_core.smoothing.noise import Noise
 from tpc_core.smoothing.parameter import sigmas_for
 from tpc_core.smoothing.rules import Cover, GaussianShift, Points, Rule
 from tpc_core.transforms import Composition, Reach, Rotation, Taper, Transform, Twist, parts_of
 from tpc_core.transforms.base import AXES, Axis, axis_order
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Array = NDArray[np.float64]
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from scipy import special
-from torch import Tensor
 
 from tpc_core.errors import InvalidValue
+from tpc_core.lazy_torch import torch
 from tpc_core.smoothing.base import Smoothing, as_number, edge_number
 from tpc_core.smoothing.noise import Noise
 from tpc_core.smoothing.rules import ROUND_DOWN, OneProbability, Points, Rule, Threshold
 from tpc_core.transforms import Transform
 from tpc_core.transforms.so3 import matrix_from_vector, rotate
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 LARGEST_SIGMA = math.radians(45)
 """Beyond it the sampler would need more candidates; uniform rotations are the better choice there."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from tpc_core.errors import unknown_name
 from tpc_core.smoothing.base import Smoothing
@@ -16,6 +14,9 @@ from tpc_core.smoothing.rules import Points, Rule, TopClass
 from tpc_core.transforms import GeneralRotation, Rotation, Transform, ZYXRotation
 from tpc_core.transforms.base import AXES
 from tpc_core.transforms.so3 import matrix_from_quaternion, rotate
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _CIRCLES = {f"{axis}-rotation": Rotation(axis) for axis in AXES}
 GROUPS = (*_CIRCLES, "so3")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import torch
-from torch import Tensor
-
+from tpc_core.lazy_torch import torch
 from tpc_core.smoothing.philox import words_on_cpu, words_on_device
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Noise(Protocol):

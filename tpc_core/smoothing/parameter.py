@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from tpc_core.errors import InvalidValue, UnsupportedRequest
+from tpc_core.lazy_torch import torch
 from tpc_core.smoothing.base import Smoothing, as_number, edge_number
 from tpc_core.smoothing.noise import Noise
 from tpc_core.smoothing.rules import GaussianShift, OneProbability, Points, Rule, Threshold
 from tpc_core.statistics.linear_shift import linear_radius, required_p_a
 from tpc_core.transforms import Category, CoordinateNoise, Linear, Transform, parse_transform, parts_of
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,14 @@ device the same rounds run in tensor operations, and the test compares the two w
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import torch
-from torch import Tensor
+
+from tpc_core.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 GENERATOR = "philox4x64-10/box-muller/1"
 """The name under which a certificate says how its noise was made; another way of making it takes another name."""

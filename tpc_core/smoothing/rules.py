@@ -31,7 +31,9 @@ class Threshold:
         """Phi(distance), rounded up; noise that misses its law by `sampling_error` needs that much more."""
         farther = distance * (1 + 1e-12) + 1e-15
         rest = float(special.ndtr(-farther)) * (1 - 1e-12) - sampling_error
-        return Threshold(min(float(special.ndtr(farther)) * (1 + 1e-15) + sampling_error, 1.0), max(rest, 0.0))
+        return Threshold(
+            min(float(special.ndtr(farther)) * (1 + 1e-15) + sampling_error, 1.0), max(rest, 0.0)
+        )
 
     @staticmethod
     def of(q: float) -> Threshold:

@@ -99,6 +99,7 @@ def best_lower_bound(counts: ArrayLike, totals: ArrayLike, alpha: float) -> floa
 
 def divergence(p: float, q: float) -> float:
     """KL(p, q) of two coins; infinite where q excludes what p makes."""
+
     def term(x: float, y: float) -> float:
         return 0.0 if x == 0 else math.inf if y == 0 else x * math.log(x / y)
 

@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tpc_core.machinery.atomic import write_atomically
 from tpc_core.errors import CannotWrite, InvalidFile
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.training.config import TrainConfig
 
 FPS_BLOCK = 32

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from tpc_core.machinery.atomic import write_atomically as write_atomically
 from tpc_core.errors import InvalidFile
+from tpc_core.machinery.atomic import write_atomically as write_atomically
 
 
 def save_state(path: Path, state: dict[str, Any]) -> None:

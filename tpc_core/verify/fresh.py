@@ -31,7 +31,11 @@ class Fresh:
 
 
 def verify_fresh(
-    certificate: Certificate, model: BaseClassifier, seed: int, *, cancelled: Callable[[], bool] = lambda: False
+    certificate: Certificate,
+    model: BaseClassifier,
+    seed: int,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Fresh:
     """Certify the claimed radius again under another seed; the claim stands if it comes out certified again."""
     check_model(certificate, model)
@@ -44,6 +48,8 @@ def verify_fresh(
         largest=False,
         budget=Budget(samples=max(_LEAST, _MARGIN * certificate.samples)),
     )
-    made = certify(model, case.cloud, certificate.question.transform, certificate.radius, options, cancelled=cancelled)
+    made = certify(
+        model, case.cloud, certificate.question.transform, certificate.radius, options, cancelled=cancelled
+    )
     same = made.verdict == "certified" and made.prediction == certificate.prediction
     return Fresh(same, made)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from tpc_core.certificate.schema import Certificate
 from tpc_core.errors import InvalidCertificate
@@ -13,6 +13,9 @@ from tpc_core.ledger import SELECT, Tally, refutation_place
 from tpc_core.proofs import proof_of
 from tpc_core.verify.verify import Case, case_of
 from tpc_core.votes import BLOCK, Ballot, BaseClassifier, Voter, resolve_device
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _BATCH = 2048
 """Votes cast between two reports."""

@@ -46,7 +46,12 @@ class Verified:
 def verify(certificate: Certificate) -> Verified:
     """Derive the verdict from the recorded votes alone, or raise InvalidCertificate with the reason."""
     case = case_of(certificate)
-    checks = ["checksum", "cloud digest", "choice of the class", f"{case.proof.kind} of {case.ledger.samples:,} votes"]
+    checks = [
+        "checksum",
+        "cloud digest",
+        "choice of the class",
+        f"{case.proof.kind} of {case.ledger.samples:,} votes",
+    ]
     if certificate.verdict == "refuted":
         checks.append("attack")
     if not case.ledger.own_seed:
@@ -129,7 +134,9 @@ def _check_places(proof: Proof, ledger: Ledger) -> None:
         if place == SELECT:
             continue
         family = _family_of(place)
-        owner = proof if family in (None, proof.claim.family) else proof_of(replace(proof.claim, family=family))
+        owner = (
+            proof if family in (None, proof.claim.family) else proof_of(replace(proof.claim, family=family))
+        )
         owner.tested_cloud(place)
 
 
