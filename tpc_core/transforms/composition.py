@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from tpc_core.bounds.forms import CloudForm, Form
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.transforms.base import Array, Axis, Category, Parameter, Reach, Transform
 from tpc_core.transforms.cylinder import CylinderReach
@@ -69,6 +70,13 @@ class Composition(Transform):
         for part, piece in zip(reversed(self.parts), reversed(pieces), strict=True):
             points = part.apply(points, piece)
         return points
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        stop = len(z)
+        for part in reversed(self.parts):
+            cloud = part.enclose(cloud, z[stop - part.dim : stop])
+            stop -= part.dim
+        return cloud
 
     def from_edge(self, values: Sequence[float]) -> Tensor:
         if len(values) != len(self.parameters):

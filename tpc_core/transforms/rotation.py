@@ -9,7 +9,19 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tpc_core.transforms.base import AXES, Array, Axis, Category, Parameter, Transform, join_axis, split_axis
+from tpc_core.bounds.forms import CloudForm, Form, turn
+from tpc_core.transforms.base import (
+    AXES,
+    Array,
+    Axis,
+    Category,
+    Parameter,
+    Transform,
+    join_axis,
+    join_forms,
+    split_axis,
+    split_forms,
+)
 from tpc_core.transforms.cylinder import CylinderReach
 from tpc_core.transforms.region import Box
 
@@ -35,6 +47,10 @@ class Rotation(Transform):
         angle = z[..., 0, None].to(points)
         cos, sin = torch.cos(angle), torch.sin(angle)
         return join_axis(cos * u - sin * v, sin * u + cos * v, h, self.axis)
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        u, v, h = split_forms(cloud, self.axis)
+        return join_forms(*turn(u, v, z[0]), h, self.axis)
 
     def region(self, radii: Sequence[float]) -> Box:
         return Box((min(radii[0], math.pi),))

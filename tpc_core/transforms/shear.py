@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
+from tpc_core.bounds.forms import CloudForm, Form
 from tpc_core.transforms.base import (
     AXES,
     Array,
@@ -17,7 +18,9 @@ from tpc_core.transforms.base import (
     Transform,
     axis_order,
     join_axis,
+    join_forms,
     split_axis,
+    split_forms,
 )
 from tpc_core.transforms.region import Ball
 
@@ -57,6 +60,10 @@ class Shear(Transform):
         u, v, h = split_axis(points, self.axis)
         along_u, along_v = z[..., 0, None].to(points), z[..., 1, None].to(points)
         return join_axis(u + along_u * h, v + along_v * h, h, self.axis)
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        u, v, h = split_forms(cloud, self.axis)
+        return join_forms(u + z[0] * h, v + z[1] * h, h, self.axis)
 
     def region(self, radii: Sequence[float]) -> Ball:
         return Ball(radii[0], 2)

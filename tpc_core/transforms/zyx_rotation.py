@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
+from tpc_core.bounds.forms import CloudForm, Form, turn
 from tpc_core.transforms.base import Array, Category, Parameter, Transform
 from tpc_core.transforms.general_rotation import chord, turning_norm
 from tpc_core.transforms.region import Box
@@ -53,6 +54,13 @@ class ZYXRotation(Transform):
 
     def apply(self, points: Tensor, z: Tensor) -> Tensor:
         return rotate(points, matrix_from_zyx(z))
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        x, y, h = cloud
+        y, h = turn(y, h, z[2])
+        h, x = turn(h, x, z[1])
+        x, y = turn(x, y, z[0])
+        return x, y, h
 
     def inverse(self, z: Tensor) -> Tensor:
         return zyx_from_matrix(matrix_from_zyx(z).transpose(-1, -2))
