@@ -1,0 +1,145 @@
+"""The network that certain claims are about: folded float32 weights, evaluated in float64, named by a digest.
+
+`evaluate` is the function itself. Bounds of it (`affine`, `backward`) hold for this evaluation in any order of
+summation, and for the same network in real numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from tpc_core.bounds.forms import UNIT
+from tpc_core.bounds.refusal import require_bounded
+from tpc_core.models.folded import Affine, fold_norm
+from tpc_core.models.layers import RowLayer
+from tpc_core.models.segmentation import PointNetSegmentation
+
+ARITHMETIC = "float64"
+"""How the network is evaluated: float32 weights and clouds, everything computed in float64."""
+
+
+@dataclass(frozen=True)
+class Dense:
+    """rows @ weight + bias, (K, C) and (C,) in float64; for bounds: |weight|, transpose, norms (rounded up)."""
+
+    weight: Tensor
+    bias: Tensor
+    absolute: Tensor
+    transposed: Tensor
+    norm: float
+    bias_norm: float
+
+    @property
+    def rounding(self) -> float:
+        """What evaluating the layer loses, and computing its bounds once more, relative to |weight| |rows| + |bias|."""
+        return 2 * (self.weight.shape[0] + 8) * UNIT
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        return torch.addmm(self.bias, rows, self.weight)
+
+
+def dense(affine: Affine) -> Dense:
+    """A folded layer in float64."""
+    weight, bias = affine.weight.double().contiguous(), affine.bias.double()
+    return Dense(weight, bias, weight.abs(), weight.T.contiguous(), _norm(weight), _norm(bias))
+
+
+def _norm(values: Tensor) -> float:
+    return math.sqrt(float(values.square().sum())) * (1 + 1e-12)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A PointNet or its segmentation twin, layer by layer.
+
+    `points` act on every point, then `pool` and the max over points; then `head` and `output`. For part segmentation
+    the head acts on every point again, and its first layer reads [local features, pooled features]: `local` counts the
+    layers after which the first of the local features are taken.
+    """
+
+    points: tuple[Dense, ...]
+    pool: Dense
+    pool_relu: bool
+    head: tuple[Dense, ...]
+    output: Dense
+    local: int | None
+    """None for a classifier."""
+    digest: str
+
+    @property
+    def classes(self) -> int:
+        """How many classes, or parts, there are."""
+        return int(self.output.weight.shape[1])
+
+    @property
+    def segments(self) -> bool:
+        """Whether it labels points rather than clouds."""
+        return self.local is not None
+
+    @torch.inference_mode()
+    def evaluate(self, points: Tensor) -> Tensor:
+        """The logits of clouds (B, N, 3) in float64: (B, classes), or (B, N, parts)."""
+        pieces = points.double().split(max(1, 4096 // points.shape[1]))
+        return torch.cat([self._evaluate(piece) for piece in pieces])
+
+    def _evaluate(self, points: Tensor) -> Tensor:
+        clouds, count = points.shape[:2]
+        rows = points.reshape(-1, 3)
+        local = rows
+        for number, layer in enumerate(self.points):
+            rows = layer(rows).relu_()
+            if number + 1 == self.local:
+                local = rows
+        pooled = self.pool(rows).view(clouds, count, -1).amax(dim=1)
+        features = pooled.relu_() if self.pool_relu else pooled
+        if self.segments:
+            shared = features.repeat_interleave(count, dim=0)
+            features = torch.cat([local, rows, shared], dim=1)
+        for layer in self.head:
+            features = layer(features).relu_()
+        logits = self.output(features)
+        return logits.view(clouds, count, -1) if self.segments else logits
+
+
+def network_of(module: nn.Module) -> Network:
+    """The network of a module in eval mode, or an UnsupportedRequest that says why it cannot be bounded."""
+    net = require_bounded(module)
+    segments = isinstance(net, PointNetSegmentation)
+    hidden = net.parts if isinstance(net, PointNetSegmentation) else net.head.hidden
+    output = net.output if isinstance(net, PointNetSegmentation) else net.head.output
+    folded = {
+        "points": [_fold(layer) for layer in net.points],
+        "pool": [fold_norm(net.pool.linear, net.pool.norm)],
+        "head": [_fold(layer) for layer in hidden],
+        "output": [Affine(output.weight.detach().T.contiguous(), output.bias.detach())],
+    }
+    return Network(
+        points=tuple(dense(layer) for layer in folded["points"]),
+        pool=dense(folded["pool"][0]),
+        pool_relu=net.pool_relu,
+        head=tuple(dense(layer) for layer in folded["head"]),
+        output=dense(folded["output"][0]),
+        local=net.layers_before_tnet if segments else None,
+        digest=_digest(folded, net.pool_relu, net.layers_before_tnet if segments else None),
+    )
+
+
+def _fold(layer: nn.Module) -> Affine:
+    assert isinstance(layer, RowLayer)
+    return fold_norm(layer.linear, layer.norm)
+
+
+def _digest(folded: dict[str, list[Affine]], pool_relu: bool, local: int | None) -> str:
+    """The sha256 of the folded float32 weights with the order in which they act."""
+    content = hashlib.sha256(f"{ARITHMETIC} {pool_relu} {local}".encode())
+    for name, layers in folded.items():
+        for layer in layers:
+            content.update(f"{name} {tuple(layer.weight.shape)}".encode())
+            content.update(layer.weight.numpy().astype("<f4").tobytes())
+            content.update(layer.bias.numpy().astype("<f4").tobytes())
+    return content.hexdigest()
