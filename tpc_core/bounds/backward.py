@@ -170,7 +170,7 @@ def _total(values: Tensor) -> Tensor:
 def margins_backwards(
     network: Network, trace: Trace, cells: Tensor, label: int, rivals: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Lower bounds (P,) of logit[label] - logit[rival] over cells (P,), and their slopes along the parameters (P, d)."""
+    """Lower bounds (P,) of logit[label] - logit[rival] over cells (P,), and their slopes along parameters (P, d)."""
     output = network.output
     # Both logits are evaluated, then compared: each loses what its own layer loses.
     lengths, biases = torch.linalg.vector_norm(output.weight, dim=0), output.bias.abs()
