@@ -2,7 +2,10 @@
 
 Affine forms going forward must treat every error as independent. Going back from one margin, each number's sign is
 known, so ReLU and max are replaced by the line that is worst for that margin, and errors of different places cancel.
-The ends between which every number lies come from the forward pass; so does what rounding may cost.
+The ends between which every number lies come from the forward pass. To stop at the pooled features and take their
+forward forms is cheap, to go on to the input is sharper.
+
+Coefficients have the shape (M, V, ..., K): M cells, V rivals of each.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tpc_core.bounds.affine import ROUNDING, Pooled
+from tpc_core.bounds.affine import ROUNDING, Pooled, Rows
 from tpc_core.bounds.forms import UNIT, InputForm
 from tpc_core.bounds.network import Dense, Network
 from tpc_core.models.pooled import scatter_rows
@@ -20,37 +23,34 @@ from tpc_core.models.pooled import scatter_rows
 
 @dataclass(frozen=True)
 class Ends:
-    """Where numbers before a ReLU lie, and the lines that bound the ReLU there; all (..., K)."""
+    """The lines that bound a ReLU of numbers between known ends; all (M, 1, ..., K), or (M, 1, ...) for lengths."""
 
-    lower: Tensor
-    upper: Tensor
     above: Tensor
     """The slope of the upper line above * x + rise."""
     rise: Tensor
     below: Tensor
     """The slope of the lower line through zero: 0 or 1, whichever leaves less."""
-    size: Tensor
-    """The Euclidean length (...,) of the numbers after the ReLU, rounded up."""
+    before: Tensor
+    """The Euclidean length of the numbers before the ReLU at most, rounded up."""
+    after: Tensor
+    """The same after it."""
 
-    def __getitem__(self, index: Tensor) -> Ends:
-        return Ends(
-            self.lower[index],
-            self.upper[index],
-            self.above[index],
-            self.rise[index],
-            self.below[index],
-            self.size[index],
-        )
+    def cell(self, number: int) -> Ends:
+        """Of one cell alone."""
+        one = slice(number, number + 1)
+        return Ends(self.above[one], self.rise[one], self.below[one], self.before[one], self.after[one])
 
 
 def relu_ends(lower: Tensor, upper: Tensor) -> Ends:
-    """The lines for numbers in [lower, upper]: the chord above, the nearer of 0 and x below."""
-    above = upper.clamp_min(0) / (upper.clamp_min(0) - lower.clamp_max(0)).clamp_min(1e-300)
+    """The lines for numbers in [lower, upper], (M, ..., K): the chord above, the nearer of 0 and x below."""
+    lower, upper = lower.unsqueeze(1), upper.unsqueeze(1)
+    positive = upper.clamp_min(0)
+    above = positive / (positive - lower.clamp_max(0)).clamp_min_(1e-300)
     # Any slope in [0, 1] is sound with the rise that lifts the line over both ends, whatever the division lost.
-    rise = torch.maximum(torch.relu(lower) - above * lower, torch.relu(upper) - above * upper)
-    rise = (rise + ROUNDING * (lower.abs() + upper.abs())).clamp_min_(0)
-    below = (upper > -lower).to(lower.dtype)
-    return Ends(lower, upper, above, rise, below, _length(torch.relu(upper)))
+    size = torch.maximum(lower.abs(), upper.abs())
+    rise = torch.maximum(torch.relu(lower) - above * lower, positive - above * upper)
+    rise.add_(size, alpha=ROUNDING).clamp_min_(0)
+    return Ends(above, rise, (upper > -lower).to(lower.dtype), _length(size), _length(positive))
 
 
 Between = tuple[Tensor, Tensor]
@@ -66,144 +66,196 @@ class Forward:
     """Of every per-point layer: (M, N, K)."""
     pooled: Pooled
     head: list[Between]
+    features: Rows
+    """What enters the head."""
 
 
 @dataclass(frozen=True)
-class Trace:
-    """The same of the cells that a backward pass is for, with the lines that bound every ReLU."""
+class HeadTrace:
+    """Of the cells that a backward pass is for: the lines of the head's layers, and the forms that enter it."""
+
+    head: list[Ends]
+    features: Rows
+    size: Tensor
+    """The length (M, 1) of what enters the head, at most."""
+
+    @staticmethod
+    def of(forward: Forward, cells: Tensor) -> HeadTrace:
+        rows = Rows(forward.features.linear[:, cells], forward.features.error[cells])
+        lower, upper = rows.ends()
+        size = _length(torch.maximum(lower.abs(), upper.abs())).unsqueeze(1)
+        return HeadTrace([relu_ends(low[cells], high[cells]) for low, high in forward.head], rows, size)
+
+    def cell(self, number: int) -> HeadTrace:
+        one = slice(number, number + 1)
+        rows = Rows(self.features.linear[:, one], self.features.error[one])
+        return HeadTrace([ends.cell(number) for ends in self.head], rows, self.size[one])
+
+
+@dataclass(frozen=True)
+class PointTrace:
+    """The same of the pool and of the layers before it."""
 
     form: InputForm
     points: list[Ends]
+    sizes: Tensor
+    """The length (M, 1, N) of every point, at most."""
     chosen: Tensor
     excess: Tensor
-    pool_lower: Tensor
-    pool_upper: Tensor
+    flat: Tensor
+    """Where the max's upper end costs less than the excess over the chosen point."""
+    upper: Tensor
     pool: Ends
-    head: list[Ends]
 
     @staticmethod
-    def of(forward: Forward, cells: Tensor) -> Trace:
-        """Of these cells alone."""
-        form, pooled = forward.form, forward.pooled
-        lower, upper = pooled.lower[cells], pooled.upper[cells]
-        return Trace(
-            InputForm(form.centre[cells], form.generators[cells], form.error[cells]),
+    def of(forward: Forward, cells: Tensor) -> PointTrace:
+        pooled = forward.pooled
+        form = forward.form.take(cells)
+        low, high = form.box
+        lower, upper, excess = pooled.lower[cells], pooled.upper[cells], pooled.excess[cells]
+        return PointTrace(
+            form,
             [relu_ends(low[cells], high[cells]) for low, high in forward.points],
+            _length(torch.maximum(low.abs(), high.abs())).unsqueeze(1),
             pooled.chosen[cells],
-            pooled.excess[cells],
-            lower,
-            upper,
+            excess.unsqueeze(1),
+            (excess > upper - lower).unsqueeze(1),
+            upper.unsqueeze(1),
             relu_ends(lower, upper),
-            [relu_ends(low[cells], high[cells]) for low, high in forward.head],
+        )
+
+    def cell(self, number: int) -> PointTrace:
+        one = slice(number, number + 1)
+        return PointTrace(
+            self.form[one],
+            [ends.cell(number) for ends in self.points],
+            self.sizes[one],
+            self.chosen[one],
+            self.excess[one],
+            self.flat[one],
+            self.upper[one],
+            self.pool.cell(number),
         )
 
 
 @dataclass
 class Descent:
-    """A linear function of some layer's numbers below P margins: coefficients (P, ..., K) and a constant (P,).
+    """A linear function of some layer's numbers below M x V margins: coefficients (M, V, ..., K) and a constant (M, V).
 
-    `loss` (P,) is what rounding may have taken, of the bound and of a network evaluated in float64.
+    `loss` (M, V) is what rounding may have taken, of the bound and of a network evaluated in float64.
     """
 
     coefficients: Tensor
     constant: Tensor
     loss: Tensor
 
-    def _add(self, amounts: Tensor) -> None:
-        """Sum up amounts (P, ...) into the constant."""
-        amounts = amounts.flatten(1)
-        terms = 2 * (amounts.shape[1] + 2) * UNIT
-        self.constant = self.constant + amounts.sum(dim=1)
-        self.loss = self.loss + (amounts.abs().sum(dim=1) + self.constant.abs()) * terms
+    def _add(self, amount: Tensor, size: Tensor, terms: int) -> None:
+        """Add a sum (M, V) of so many terms whose absolute values sum up to `size` at most."""
+        self.constant = self.constant + amount
+        self.loss = self.loss + (size + self.constant.abs()) * (2 * (terms + 4) * UNIT)
+
+    def _lengths(self) -> Tensor:
+        """The Euclidean lengths (M, V, ...) of the coefficients, rounded up."""
+        return _length(self.coefficients)
 
     def through_relu(self, ends: Ends) -> None:
         """The lower line where a number helps the margin, the upper line where it hurts it."""
         helps, hurts = self.coefficients.clamp_min(0), self.coefficients.clamp_max(0)
-        size = torch.maximum(ends.lower.abs(), ends.upper.abs())
-        self.loss = self.loss + ROUNDING * _total(self.coefficients.abs() * size)
-        self._add(hurts * ends.rise)
-        self.coefficients = helps * ends.below + hurts * ends.above
+        cost = torch.linalg.vecdot(hurts, ends.rise)
+        self.loss = self.loss + _total(self._lengths() * ends.before) * ROUNDING
+        self._add(_total(cost), -_total(cost), self.coefficients[0, 0].numel())
+        self.coefficients = (helps * ends.below).addcmul_(hurts, ends.above)
 
     def through_layer(self, layer: Dense, size: Tensor) -> None:
-        """The transposed layer; `size` (P, ...) is the Euclidean length of what entered it."""
-        self._add(self.coefficients * layer.bias)
-        length = torch.linalg.vector_norm(self.coefficients, dim=-1)
+        """The transposed layer; `size` (M, 1, ...) is the Euclidean length of what entered it."""
+        lengths = self._lengths()
+        biased = _total(lengths) * layer.bias_norm
+        self._add(_total(self.coefficients @ layer.bias), biased, self.coefficients[0, 0].numel())
         terms = 2 * (sum(layer.weight.shape) + 32) * UNIT
-        self.loss = self.loss + _total((length * (layer.norm * size + layer.bias_norm)).unsqueeze(1)) * terms
-        self.coefficients = self.coefficients @ layer.weight.T
+        self.loss = self.loss + (_total(lengths * size) * layer.norm + biased) * terms
+        self.coefficients = self.coefficients @ layer.transposed
 
-    def through_max(self, trace: Trace, cells: Tensor, layer: Dense) -> None:
+    def through_max(self, trace: PointTrace, layer: Dense) -> None:
         """The max is at least the chosen point's number, and at most that plus the excess, or its upper end."""
         helps, hurts = self.coefficients.clamp_min(0), self.coefficients.clamp_max(0)
-        excess, upper = trace.excess[cells], trace.pool_upper[cells]
-        flat = excess > upper - trace.pool_lower[cells]
-        self._add(hurts * torch.where(flat, upper, excess))
-        kept = helps + hurts.masked_fill(flat, 0.0)
-        self._add(kept * layer.bias)
-        sizes = trace.points[-1].size[cells]
-        columns = torch.linalg.vector_norm(layer.weight, dim=0)
-        lost = kept.abs() * (columns * sizes.amax(dim=1, keepdim=True) + layer.bias.abs())
-        self.loss = self.loss + _total(lost) * (2 * (sum(layer.weight.shape) + 32) * UNIT)
-        count = sizes.shape[1]
-        rows = trace.chosen[cells] + count * torch.arange(len(cells)).unsqueeze(1)
-        spread = scatter_rows(kept, rows, layer.transposed, count * len(cells))
-        self.coefficients = spread.view(len(cells), count, -1)
+        costs = hurts * torch.where(trace.flat, trace.upper, trace.excess)
+        width = costs.shape[-1]
+        self._add(costs.sum(dim=2), costs.abs().sum(dim=2), width)
+        kept = helps + hurts.masked_fill(trace.flat, 0.0)
+        longest = trace.points[-1].after.amax(dim=2)
+        lost = (kept.abs() @ layer.column_norms) * longest + kept.abs() @ layer.bias.abs()
+        self._add(kept @ layer.bias, lost, width)
+        self.loss = self.loss + lost * (2 * (sum(layer.weight.shape) + 32) * UNIT)
+        cells, rivals = kept.shape[:2]
+        count = trace.sizes.shape[2]
+        clouds = torch.arange(cells * rivals).view(cells, rivals, 1)
+        rows = (trace.chosen.unsqueeze(1) + count * clouds).flatten(0, 1)
+        spread = scatter_rows(kept.flatten(0, 1), rows, layer.transposed, count * cells * rivals)
+        self.coefficients = spread.view(cells, rivals, count, -1)
 
-    def at_input(self, form: InputForm, cells: Tensor) -> tuple[Tensor, Tensor]:
-        """The least value over every cell's inputs (P,), and the slope along each parameter (P, d)."""
-        centre, generators, error = form.centre[cells], form.generators[cells], form.error[cells]
-        absolute = self.coefficients.abs()
+    def at_forms(self, centre: Tensor, generators: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
+        """The least value (M, V) over forms of what the function reads, and the slopes along parameters (M, V, d).
+
+        centre and error: (M, T), generators: (M, d, T); the coefficients are read as (M, V, T).
+        """
+        flat = self.coefficients.flatten(2)
+        absolute = flat.abs()
         sizes = centre.abs() + generators.abs().sum(dim=1) + error
-        self._add(self.coefficients * centre)
-        slopes = torch.einsum("pnk,pdnk->pd", self.coefficients, generators)
-        terms = 2 * (sizes[0].numel() + 32) * UNIT
-        lost = self.loss + _total(absolute * sizes) * terms
-        reach = slopes.abs().sum(dim=1) + _total(absolute * error) + lost
-        bound = self.constant - reach * (1 + 1e-10)
-        return bound - self.constant.abs() * ROUNDING, slopes
+        size = (absolute @ sizes.unsqueeze(2)).squeeze(2)
+        terms = flat.shape[2]
+        self._add((flat @ centre.unsqueeze(2)).squeeze(2), size, terms)
+        slopes = flat @ generators.transpose(1, 2)
+        lost = self.loss + size * (4 * (terms + 32) * UNIT)
+        reach = slopes.abs().sum(dim=2) + (absolute @ error.unsqueeze(2)).squeeze(2) + lost
+        return self.constant - reach * (1 + 1e-10) - self.constant.abs() * ROUNDING, slopes
 
 
-def _total(values: Tensor) -> Tensor:
-    return values.flatten(1).sum(dim=1)
-
-
-def margins_backwards(
-    network: Network, trace: Trace, cells: Tensor, label: int, rivals: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Lower bounds (P,) of logit[label] - logit[rival] over cells (P,), and their slopes along parameters (P, d)."""
+def through_head(network: Network, trace: HeadTrace, label: int, rivals: Tensor) -> Descent:
+    """From logit[label] - logit[rival], rivals (V,), down to the features that enter the head."""
     output = network.output
+    cells = len(trace.size)
     # Both logits are evaluated, then compared: each loses what its own layer loses.
-    lengths, biases = torch.linalg.vector_norm(output.weight, dim=0), output.bias.abs()
-    lost = (lengths[label] + lengths[rivals]) * trace.head[-1].size[cells] + biases[label] + biases[rivals]
+    lengths, biases = output.column_norms, output.bias.abs()
+    lost = (lengths[label] + lengths[rivals]) * trace.head[-1].after + biases[label] + biases[rivals]
     descent = Descent(
-        (output.weight[:, label, None] - output.weight[:, rivals]).T,
-        output.bias[label] - output.bias[rivals],
+        (output.weight[:, label, None] - output.weight[:, rivals]).T.expand(cells, -1, -1),
+        (output.bias[label] - output.bias[rivals]).expand(cells, -1),
         lost * (4 * (len(output.weight) + 32) * UNIT),
     )
     for number in reversed(range(len(network.head))):
-        descent.through_relu(trace.head[number][cells])
-        before = trace.head[number - 1].size[cells] if number else _pool_size(trace, network)[cells]
-        descent.through_layer(network.head[number], before)
+        descent.through_relu(trace.head[number])
+        descent.through_layer(network.head[number], trace.head[number - 1].after if number else trace.size)
+    return descent
+
+
+def head_margins(network: Network, trace: HeadTrace, label: int, rivals: Tensor) -> Tensor:
+    """Lower bounds (M, V) of the margins: backwards to the pooled features, whose forms are forward ones."""
+    linear, error = trace.features.linear, trace.features.error
+    bounds, _ = through_head(network, trace, label, rivals).at_forms(
+        linear[0], linear[1:].transpose(0, 1), error
+    )
+    return bounds
+
+
+def input_margins(
+    network: Network, head: HeadTrace, points: PointTrace, label: int, rivals: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Lower bounds (M, V) of the margins, backwards to the input, and their slopes along parameters (M, V, d)."""
+    descent = through_head(network, head, label, rivals)
     if network.pool_relu:
-        descent.through_relu(trace.pool[cells])
-    descent.through_max(trace, cells, network.pool)
+        descent.through_relu(points.pool)
+    descent.through_max(points, network.pool)
     for number in reversed(range(len(network.points))):
-        descent.through_relu(trace.points[number][cells])
-        before = trace.points[number - 1].size[cells] if number else _input_size(trace.form)[cells]
-        descent.through_layer(network.points[number], before)
-    return descent.at_input(trace.form, cells)
+        descent.through_relu(points.points[number])
+        size = points.points[number - 1].after if number else points.sizes
+        descent.through_layer(network.points[number], size)
+    form = points.form
+    return descent.at_forms(form.centre.flatten(1), form.generators.flatten(2), form.error.flatten(1))
 
 
-def _pool_size(trace: Trace, network: Network) -> Tensor:
-    if network.pool_relu:
-        return trace.pool.size
-    ends = torch.maximum(trace.pool_lower.abs(), trace.pool_upper.abs())
-    return _length(ends)
-
-
-def _input_size(form: InputForm) -> Tensor:
-    lower, upper = form.box
-    return _length(torch.maximum(lower.abs(), upper.abs()))
+def _total(values: Tensor) -> Tensor:
+    """The sum over all axes after the first two."""
+    return values.flatten(2).sum(dim=2) if values.ndim > 2 else values
 
 
 def _length(values: Tensor) -> Tensor:

@@ -154,6 +154,10 @@ class InputForm:
     def __getitem__(self, cells: slice) -> InputForm:
         return InputForm(self.centre[cells], self.generators[cells], self.error[cells])
 
+    def take(self, cells: Tensor) -> InputForm:
+        """Of these cells alone."""
+        return InputForm(self.centre[cells], self.generators[cells], self.error[cells])
+
     @property
     def box(self) -> tuple[Tensor, Tensor]:
         """The lower and upper ends of every coordinate, (M, N, 3) each, rounded outwards."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tpc_core.bounds.affine import GROWTH, Rows, max_over_points, relu, rows_of, through
-from tpc_core.bounds.backward import Forward, Trace, margins_backwards
+from tpc_core.bounds.backward import Forward, HeadTrace, PointTrace, head_margins, input_margins
 from tpc_core.bounds.forms import TINY, InputForm
 from tpc_core.bounds.network import Dense, Network
 
@@ -40,7 +40,7 @@ def classifier_margins(
         points.append((lower.view(cells, count, -1), upper.view(cells, count, -1)))
         rows = relu(rows)
     pooled = max_over_points(network.pool, rows, count)
-    features = relu(pooled.rows) if network.pool_relu else pooled.rows
+    features = pooled_features = relu(pooled.rows) if network.pool_relu else pooled.rows
     head = []
     for layer in network.head:
         features = through(layer, features)
@@ -51,28 +51,37 @@ def classifier_margins(
     lower, _ = margins.ends()
     slopes = margins.linear[1:, torch.arange(cells), lower.argmin(dim=1)].T.contiguous()
     if backwards:
-        lower, slopes = _sharpened(network, Forward(form, points, pooled, head), lower, slopes, label, rivals)
+        lower, slopes = _sharpened(
+            network, Forward(form, points, pooled, head, pooled_features), lower, slopes, label, rivals
+        )
     return CellMargins(lower.amin(dim=1), margins.centre.amin(dim=1), slopes)
 
 
 def _sharpened(
     network: Network, forward: Forward, lower: Tensor, slopes: Tensor, label: int, rivals: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The bounds with the backward pass: for the worst rival of every open cell, and for the others where it passed."""
-    worst, column = lower.min(dim=1)
-    unproved = torch.nonzero(worst <= 0).flatten()
-    if len(unproved) == 0:
+    """The bounds with backward passes: through the head for all rivals, to the input for those still not proved.
+
+    To the input, the worst rival goes first; the others only where it passed.
+    """
+    cells = torch.nonzero(lower.amin(dim=1) <= 0).flatten()
+    if len(cells) == 0:
         return lower, slopes
-    trace = Trace.of(forward, unproved)
-    here, column = torch.arange(len(unproved)), column[unproved]
-    found, slopes[unproved] = margins_backwards(network, trace, here, label, rivals[column])
-    lower[unproved, column] = torch.maximum(found, lower[unproved, column])
-    passed = here[found > 0]
-    pairs = torch.nonzero(lower[unproved[passed]] <= 0)
-    if len(pairs):
-        here, column = passed[pairs[:, 0]], pairs[:, 1]
-        found, _ = margins_backwards(network, trace, here, label, rivals[column])
-        lower[unproved[here], column] = torch.maximum(found, lower[unproved[here], column])
+    head = HeadTrace.of(forward, cells)
+    lower[cells] = torch.maximum(lower[cells], head_margins(network, head, label, rivals))
+    points = PointTrace.of(forward, cells)
+    for number, cell in enumerate(cells.tolist()):
+        worst, column = lower[cell].min(dim=0)
+        if worst > 0:
+            continue
+        traces = head.cell(number), points.cell(number)
+        found, slope = input_margins(network, *traces, label, rivals[column][None])
+        lower[cell, column] = torch.maximum(found[0, 0], worst)
+        slopes[cell] = slope[0, 0]
+        others = torch.nonzero(lower[cell] <= 0).flatten()
+        if found[0, 0] > 0 and len(others):
+            found, _ = input_margins(network, *traces, label, rivals[others])
+            lower[cell, others] = torch.maximum(found[0], lower[cell, others])
     return lower, slopes
 
 

@@ -33,6 +33,7 @@ class Dense:
     transposed: Tensor
     norm: float
     bias_norm: float
+    column_norms: Tensor
 
     @property
     def rounding(self) -> float:
@@ -46,7 +47,8 @@ class Dense:
 def dense(affine: Affine) -> Dense:
     """A folded layer in float64."""
     weight, bias = affine.weight.double().contiguous(), affine.bias.double()
-    return Dense(weight, bias, weight.abs(), weight.T.contiguous(), _norm(weight), _norm(bias))
+    columns: Tensor = torch.linalg.vector_norm(weight, dim=0) * (1 + 1e-12)
+    return Dense(weight, bias, weight.abs(), weight.T.contiguous(), _norm(weight), _norm(bias), columns)
 
 
 def _norm(values: Tensor) -> float:
