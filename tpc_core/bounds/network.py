@@ -34,11 +34,13 @@ class Dense:
     norm: float
     bias_norm: float
     column_norms: Tensor
+    terms: int
+    """How many products one output sums up."""
 
     @property
     def rounding(self) -> float:
         """What evaluating the layer loses, and computing its bounds once more, relative to |weight| |rows| + |bias|."""
-        return 2 * (self.weight.shape[0] + 8) * UNIT
+        return 2 * (self.terms + 8) * UNIT
 
     def __call__(self, rows: Tensor) -> Tensor:
         return torch.addmm(self.bias, rows, self.weight)
@@ -46,9 +48,14 @@ class Dense:
 
 def dense(affine: Affine) -> Dense:
     """A folded layer in float64."""
-    weight, bias = affine.weight.double().contiguous(), affine.bias.double()
+    return _dense(affine.weight.double().contiguous(), affine.bias.double(), len(affine.weight))
+
+
+def _dense(weight: Tensor, bias: Tensor, terms: int) -> Dense:
     columns: Tensor = torch.linalg.vector_norm(weight, dim=0) * (1 + 1e-12)
-    return Dense(weight, bias, weight.abs(), weight.T.contiguous(), _norm(weight), _norm(bias), columns)
+    return Dense(
+        weight, bias, weight.abs(), weight.T.contiguous(), _norm(weight), _norm(bias), columns, terms
+    )
 
 
 def _norm(values: Tensor) -> float:
@@ -72,6 +79,8 @@ class Network:
     local: int | None
     """None for a classifier."""
     digest: str
+    joint: tuple[Dense, Dense] | None
+    """For part segmentation, the head's first layer in two: on a point's own features, and on the pooled ones."""
 
     @property
     def classes(self) -> int:
@@ -87,23 +96,24 @@ class Network:
     def evaluate(self, points: Tensor) -> Tensor:
         """The logits of clouds (B, N, 3) in float64: (B, classes), or (B, N, parts)."""
         pieces = points.double().split(max(1, 4096 // points.shape[1]))
-        return torch.cat([self._evaluate(piece) for piece in pieces])
+        return torch.cat([self.differentiable(piece) for piece in pieces])
 
-    def _evaluate(self, points: Tensor) -> Tensor:
+    def differentiable(self, points: Tensor) -> Tensor:
+        """The same for a small batch in float64, with gradients where they are wanted."""
         clouds, count = points.shape[:2]
         rows = points.reshape(-1, 3)
         local = rows
         for number, layer in enumerate(self.points):
-            rows = layer(rows).relu_()
+            rows = torch.relu(layer(rows))
             if number + 1 == self.local:
                 local = rows
         pooled = self.pool(rows).view(clouds, count, -1).amax(dim=1)
-        features = pooled.relu_() if self.pool_relu else pooled
+        features = torch.relu(pooled) if self.pool_relu else pooled
         if self.segments:
             shared = features.repeat_interleave(count, dim=0)
             features = torch.cat([local, rows, shared], dim=1)
         for layer in self.head:
-            features = layer(features).relu_()
+            features = torch.relu(layer(features))
         logits = self.output(features)
         return logits.view(clouds, count, -1) if self.segments else logits
 
@@ -120,15 +130,23 @@ def network_of(module: nn.Module) -> Network:
         "head": [_fold(layer) for layer in hidden],
         "output": [Affine(output.weight.detach().T.contiguous(), output.bias.detach())],
     }
+    head = tuple(dense(layer) for layer in folded["head"])
     return Network(
         points=tuple(dense(layer) for layer in folded["points"]),
         pool=dense(folded["pool"][0]),
         pool_relu=net.pool_relu,
-        head=tuple(dense(layer) for layer in folded["head"]),
+        head=head,
         output=dense(folded["output"][0]),
         local=net.layers_before_tnet if segments else None,
         digest=_digest(folded, net.pool_relu, net.layers_before_tnet if segments else None),
+        joint=_in_two(head[0], net.pool.linear.out_features) if segments else None,
     )
+
+
+def _in_two(layer: Dense, pooled: int) -> tuple[Dense, Dense]:
+    """The layer on a point's own features, without bias, and that on the pooled ones; each rounds like the whole."""
+    own, shared = layer.weight[:-pooled].contiguous(), layer.weight[-pooled:].contiguous()
+    return _dense(own, torch.zeros_like(layer.bias), layer.terms), _dense(shared, layer.bias, layer.terms)
 
 
 def _fold(layer: nn.Module) -> Affine:

@@ -78,8 +78,10 @@ def join(pieces: list[Cells], dim: int) -> Cells:
     )
 
 
-def covers(cells: Cells, region: Region) -> bool:
-    """Whether the cells leave nothing of the region out: every part of the box is a cell, or misses the region.
+def covers(cells: Cells, region: Region, claim: Region | None = None) -> bool:
+    """Whether the cells of a region leave nothing of it out: every part of the box is a cell, or misses the region.
+
+    A `claim` is a smaller region, of which nothing may be left out; by default it is the region itself.
 
     Halve the box across any axis that no cell straddles, and look at the two parts with their cells. A part without
     cells must miss the region, one with a single cell must be that cell. Overlapping cells are not accepted.
@@ -89,7 +91,7 @@ def covers(cells: Cells, region: Region) -> bool:
     while stack:
         part, inside = stack.pop()
         if len(inside) == 0:
-            if bool(part.meets(region)[0]):
+            if bool((claim or region).meets(*part.edges(region))[0]):
                 return False
             continue
         if len(inside) == 1 and _same(part, cells[inside]):

@@ -53,7 +53,7 @@ class Problem:
         def one(chunk: slice) -> tuple[CellMargins, Tensor]:
             with torch.inference_mode():
                 form = self.transform.form(self.points, low[chunk], high[chunk])
-                return classifier_margins(self.network, form, self.label), _sides(form.generators)
+                return classifier_margins(self.network, form, self.label), side_lengths(form.generators)
 
         found = list(share_out(one, chunks, crew="exact"))
         margins = CellMargins(
@@ -67,20 +67,26 @@ class Problem:
 
     def attack(self, z: Array) -> Counterexample | None:
         """The clearest counterexample among parameters (M, d); those outside the region do not count."""
+        wrong = self.wrong_at(z)
+        return min(wrong, key=lambda found: found.margin) if wrong else None
+
+    def wrong_at(self, z: Array) -> list[Counterexample]:
+        """All counterexamples among parameters (M, d); those outside the region do not count."""
         z = z[self.region.contains(z)]
         if len(z) == 0:
-            return None
+            return []
         logits = self.network.evaluate(self.transform.apply(self.exact_points, torch.from_numpy(z)))
         margins = logits[:, self.label, None] - logits
         margins[:, self.label] = torch.inf
         worst, rivals = margins.min(dim=1)
-        place = int(worst.argmin())
-        if not float(worst[place]) < -CLEAR:
-            return None
-        return Counterexample(tuple(z[place].tolist()), int(rivals[place]), float(worst[place]))
+        return [
+            Counterexample(tuple(z[k].tolist()), int(rivals[k]), float(worst[k]))
+            for k in torch.nonzero(worst < -CLEAR).flatten().tolist()
+        ]
 
 
-def _sides(generators: Tensor) -> Tensor:
+def side_lengths(generators: Tensor) -> Tensor:
+    """How far each parameter (M, d) moves the cloud from the centre of its cell to the end."""
     norms: Tensor = torch.linalg.vector_norm(generators.flatten(2), dim=2)
     return norms
 

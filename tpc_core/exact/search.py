@@ -69,7 +69,7 @@ class Settled:
 
 
 @dataclass
-class _Queue:
+class Queue:
     """The cells that wait, worst first."""
 
     heap: list[tuple[float, int, Cells]] = field(default_factory=list)
@@ -86,11 +86,8 @@ class _Queue:
 
 def settle(problem: Problem, budget: Budget = DEFAULT_BUDGET, *, batch: int = 32) -> Settled:
     """The verdict on a region."""
-    result = None
-    for event in settle_events(problem, budget, batch=batch):
-        if isinstance(event, Settled):
-            result = event
-    assert result is not None
+    *_, result = settle_events(problem, budget, batch=batch)
+    assert isinstance(result, Settled)
     return result
 
 
@@ -117,7 +114,7 @@ def settle_events(
     if found is not None:
         yield ended("refuted", found)
         return
-    queue = _Queue()
+    queue = Queue()
     queue.push(root(dim), np.zeros(1))
     while queue.heap:
         if cancelled():
@@ -136,19 +133,21 @@ def settle_events(
         share += float(np.sum(2.0 ** -cells.levels[proved].sum(axis=1)))
         rest = np.flatnonzero(~proved)
         if len(rest):
-            found = problem.attack(_suspects(problem, cells, result, rest))
+            found = problem.attack(suspects(problem, cells, result, rest))
             if found is not None:
                 yield ended("refuted", found)
                 return
             if bool((cells.levels[rest] >= DEEPEST - 3).any()):
                 yield ended("undecided", reason="a margin below what the bounds can tell")
                 return
-            _split(problem, queue, cells, result, sides, rest)
+            for number in rest.tolist():
+                pieces = split(problem, cells[number : number + 1], result, sides, number)
+                queue.push(pieces, np.full(len(pieces), float(result.middle[number])))
         yield Batch(cells, lower, len(queue.heap), share)
     yield ended("certified")
 
 
-def _suspects(problem: Problem, cells: Cells, result: CellMargins, rest: Indices) -> Array:
+def suspects(problem: Problem, cells: Cells, result: CellMargins, rest: Indices) -> Array:
     """Where a counterexample would be in open cells: to first order the margin is negative there."""
     low, high = problem.trimmed(cells[rest])
     middle, slopes = result.middle.numpy()[rest], result.slopes.numpy()[rest]
@@ -158,19 +157,15 @@ def _suspects(problem: Problem, cells: Cells, result: CellMargins, rest: Indices
     return np.concatenate([centre[middle < 0.5], corner[doubtful], centre[doubtful]])
 
 
-def _split(
-    problem: Problem, queue: _Queue, cells: Cells, result: CellMargins, sides: Array, rest: Indices
-) -> None:
-    """Halve open cells across the sides that move the cloud most, as often as the bounds will need at least."""
-    lower, middle = result.lower.numpy(), result.middle.numpy()
-    for number in rest:
-        margin = max(float(middle[number]), 1.0)
-        gap = max(float(middle[number] - lower[number]), margin)
-        times = min(max(1, math.floor(math.log(gap / margin, SHRINKING) + 0.5)), 3)
-        pieces, widths = cells[number : number + 1], sides[number].copy()
-        for _ in range(times):
-            axis = int(np.argmax(widths))
-            widths[axis] /= 2
-            pieces = pieces.halved(np.full(len(pieces), axis))
-        pieces = pieces[pieces.meets(problem.region)]
-        queue.push(pieces, np.full(len(pieces), float(middle[number])))
+def split(problem: Problem, cell: Cells, result: CellMargins, sides: Array, number: int) -> Cells:
+    """The cell halved across the sides that move the cloud most, as often as the bounds will need at least."""
+    lower, middle = float(result.lower[number]), float(result.middle[number])
+    margin = max(middle, 1.0)
+    gap = max(middle - lower, margin)
+    times = min(max(1, math.floor(math.log(gap / margin, SHRINKING) + 0.5)), 3)
+    widths = sides[number].copy()
+    for _ in range(times):
+        axis = int(np.argmax(widths))
+        widths[axis] /= 2
+        cell = cell.halved(np.full(len(cell), axis))
+    return cell[cell.meets(problem.region)]
