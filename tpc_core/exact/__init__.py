@@ -5,9 +5,9 @@
     settle(problem)                                          # certified, refuted or undecided
     robust_radius(problem)                                   # from both sides
 
-What a certificate states: `network.digest` and `ARITHMETIC`, the verdict, the leaves as exact fractions of the box around
-the region (`leaves.fractions`) with their margins, or the z of the counterexample. What a verifier does: `covers` without
-the network, `check` with it.
+What a certificate states: `network.digest` and `ARITHMETIC`, the verdict, the leaves as exact fractions of the box
+around the region (`leaves.fractions`) with their margins, or the z of the counterexample. What a verifier does:
+`covers` without the network, `check` with it.
 """
 
 from __future__ import annotations
