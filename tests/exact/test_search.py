@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tpc_core.data import load_object
-from tpc_core.errors import InvalidCertificate
+from tpc_core.errors import InvalidCertificate, InvalidValue, UnsupportedRequest
 from tpc_core.exact import (
     Batch,
     Budget,
@@ -21,6 +21,7 @@ from tpc_core.exact import (
     check_counterexample,
     covers,
     network_of,
+    region_of,
     robust_noise_radius,
     robust_radius,
     settle,
@@ -131,6 +132,48 @@ def test_a_changed_counterexample_is_not_accepted() -> None:
         check_counterexample(case, replace(found, z=(0.0,)))
     with pytest.raises(InvalidCertificate, match="rival"):
         check_counterexample(case, replace(found, rival=(found.rival + 1) % 40))
+
+
+@pytest.mark.parametrize(
+    ("name", "radius"),
+    [
+        ("z-shear+x-rotation", "shear=0.005,rotation=0.2"),
+        ("x-taper+z-twist", "taper=0.01,twist=0.5"),
+        ("zyx-rotation", "0.1"),
+        ("general-rotation", "0.1"),
+    ],
+)
+def test_compositions_about_different_axes_and_all_rotations_are_settled_too(name: str, radius: str) -> None:
+    phi = parse_transform(name)
+    case = problem("z-taper", "0.2")
+    region = region_of(phi, phi.parse_radius(radius))
+    case = replace(case, transform=phi, region=region)
+    result = settle(case, Budget(cells=600))
+    assert result.verdict == "certified"
+    check(case, result.leaves, result.margins)
+    z = np.concatenate([region.extremes(), region.sample(300, np.random.default_rng(5))])
+    assert float(margins_at(case, z).min()) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "radius"), [("z-twist", "720"), ("linear", "0.9"), ("general-rotation", "180"), ("z-shear", "2")]
+)
+def test_regions_far_too_large_end_without_a_false_claim(name: str, radius: str) -> None:
+    phi = parse_transform(name)
+    case = replace(problem("z-taper", "0.2"), transform=phi, region=region_of(phi, phi.parse_radius(radius)))
+    assert settle(case, Budget(cells=40)).verdict != "certified"
+
+
+def test_questions_that_make_no_sense_are_refused() -> None:
+    case = problem("z-taper", "0.2")
+    with pytest.raises(InvalidValue, match="2 parameters"):
+        replace(case, transform=parse_transform("z-shear"))
+    with pytest.raises(UnsupportedRequest, match="labels points"):
+        replace(case, network=network_of(load_model("segmentation64-z-twist").module))
+    with pytest.raises(UnsupportedRequest, match="labels clouds"):
+        PartsProblem(
+            case.network, case.transform, case.points, case.region, torch.zeros(48, dtype=torch.int64)
+        )
 
 
 def test_the_budget_ends_a_search_and_says_so() -> None:

@@ -1,7 +1,7 @@
 """Answers without probability: branch and bound over cells of parameters (THEORY section 9).
 
     network = network_of(model.module)                       # folded float32 weights, evaluated in float64
-    problem = Problem(network, transform, cloud.points, transform.region(radii), label)
+    problem = Problem(network, transform, cloud.points, region_of(transform, radii), label)
     settle(problem)                                          # certified, refuted or undecided
     robust_radius(problem)                                   # from both sides
 
@@ -17,7 +17,7 @@ from tpc_core.exact.cells import Cells, covers
 from tpc_core.exact.check import check, check_counterexample
 from tpc_core.exact.noise import NoiseAttack, SettledNoise, robust_noise_radius, settle_noise
 from tpc_core.exact.parts import PartsBatch, PartsProblem, SettledParts, settle_parts, settle_parts_events
-from tpc_core.exact.problem import Counterexample, Problem
+from tpc_core.exact.problem import Counterexample, Problem, region_of
 from tpc_core.exact.radius import Closer, RobustRadius, robust_radius, robust_radius_events
 from tpc_core.exact.search import Batch, Budget, Settled, Verdict, settle, settle_events
 
@@ -42,6 +42,7 @@ __all__ = [
     "check_counterexample",
     "covers",
     "network_of",
+    "region_of",
     "robust_noise_radius",
     "robust_radius",
     "robust_radius_events",

@@ -14,8 +14,9 @@ from torch import Tensor
 from tpc_core.bounds.network import Network
 from tpc_core.bounds.segments import PointMargins, point_margins
 from tpc_core.crew import share_out
+from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.exact.cells import DEEPEST, Array, Cells, join, root
-from tpc_core.exact.problem import CLEAR, Counterexample, first_places, side_lengths
+from tpc_core.exact.problem import CLEAR, Counterexample, check_dimensions, first_places, side_lengths
 from tpc_core.exact.search import DEFAULT_BUDGET, Budget
 from tpc_core.transforms import Region, Transform
 
@@ -32,6 +33,15 @@ class PartsProblem:
     points: Tensor
     region: Region
     labels: Tensor
+
+    def __post_init__(self) -> None:
+        if not self.network.segments:
+            raise UnsupportedRequest("this network labels clouds, not points; ask for its class (Problem)")
+        check_dimensions(self.transform, self.region)
+        if self.labels.shape != (len(self.points),):
+            raise InvalidValue(
+                f"{len(self.points)} points need as many labels, not {tuple(self.labels.shape)}"
+            )
 
     def bound(self, cells: Cells) -> tuple[PointMargins, Array]:
         """Every point's margins in every cell, and how far each side of it moves the cloud (M, d)."""
