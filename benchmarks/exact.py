@@ -53,11 +53,11 @@ ROWS = [
         "z-twist+z-taper+z-rotation",
         "twist=10,taper=0.1,rotation=1",
         "pointnet64-cylinder",
-        share=8,
+        share=12,
         budget=4000,
     ),
-    Row("zyx-rotation", "2", "pointnet64-so3-diffusion", share=8, budget=4000),
-    Row("general-rotation", "5", "pointnet64-so3-diffusion", share=16, budget=4000),
+    Row("zyx-rotation", "2", "pointnet64-so3-diffusion", share=12, budget=4000),
+    Row("general-rotation", "3", "pointnet64-so3-diffusion", share=24, budget=4000),
 ]
 EVERY, EVERY_IN_FULL = 40, 8
 """Of the test split, every how many-th object is settled."""

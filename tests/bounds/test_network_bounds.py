@@ -227,6 +227,7 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dense, "rounding", property(lambda self: 0.0))
     monkeypatch.setattr(affine, "ROUNDING", 0.0)
     monkeypatch.setattr(affine, "GROWTH", 1.0)
+    monkeypatch.setattr(affine, "UNIT_SINGLE", 0.0)
     monkeypatch.setattr(affine, "UPWARDS", 1.0)
 
 

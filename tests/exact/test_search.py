@@ -29,7 +29,7 @@ from tpc_core.exact import (
     settle_noise,
     settle_parts,
 )
-from tpc_core.exact.cells import Cells
+from tpc_core.exact.cells import Cells, root
 from tpc_core.models import load_model
 from tpc_core.transforms import parse_transform
 
@@ -162,6 +162,9 @@ def test_regions_far_too_large_end_without_a_false_claim(name: str, radius: str)
     phi = parse_transform(name)
     case = replace(problem("z-taper", "0.2"), transform=phi, region=region_of(phi, phi.parse_radius(radius)))
     assert settle(case, Budget(cells=40)).verdict != "certified"
+    whole = case.bound(root(phi.dim))[0].lower
+    assert bool(torch.isfinite(whole).all())
+    assert float(whole) < 0
 
 
 def test_questions_that_make_no_sense_are_refused() -> None:

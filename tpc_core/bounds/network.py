@@ -31,6 +31,8 @@ class Dense:
     bias: Tensor
     absolute: Tensor
     transposed: Tensor
+    single: Tensor
+    """The weight in float32, which it is exactly."""
     norm: float
     bias_norm: float
     column_norms: Tensor
@@ -54,7 +56,15 @@ def dense(affine: Affine) -> Dense:
 def _dense(weight: Tensor, bias: Tensor, terms: int) -> Dense:
     columns: Tensor = torch.linalg.vector_norm(weight, dim=0) * (1 + 1e-12)
     return Dense(
-        weight, bias, weight.abs(), weight.T.contiguous(), _norm(weight), _norm(bias), columns, terms
+        weight,
+        bias,
+        weight.abs(),
+        weight.T.contiguous(),
+        weight.float(),
+        _norm(weight),
+        _norm(bias),
+        columns,
+        terms,
     )
 
 

@@ -16,11 +16,10 @@ from tpc_core.bounds.segments import PointMargins, point_margins
 from tpc_core.crew import share_out
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.exact.cells import DEEPEST, Array, Cells, join, root
-from tpc_core.exact.problem import CLEAR, Counterexample, check_dimensions, first_places, side_lengths
+from tpc_core.exact.problem import CLEAR, Counterexample, check_dimensions, first_places, pieces, side_lengths
 from tpc_core.exact.search import DEFAULT_BUDGET, Budget
 from tpc_core.transforms import Region, Transform
 
-CHUNK = 4
 Mask = NDArray[np.bool_]
 
 
@@ -46,7 +45,7 @@ class PartsProblem:
     def bound(self, cells: Cells) -> tuple[PointMargins, Array]:
         """Every point's margins in every cell, and how far each side of it moves the cloud (M, d)."""
         low, high = (torch.from_numpy(edge) for edge in self.trimmed(cells))
-        chunks = [slice(start, start + CHUNK) for start in range(0, len(cells), CHUNK)]
+        chunks = pieces(len(cells), len(self.points))
 
         def one(chunk: slice) -> tuple[PointMargins, Tensor]:
             form = self.transform.form(self.points, low[chunk], high[chunk])

@@ -17,8 +17,8 @@ from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.exact.cells import Array, Cells
 from tpc_core.transforms import Box, Region, Transform, parts_of
 
-CHUNK = 8
-"""Cells that go through the network together on one core: their activations stay in its cache."""
+ROWS = 512
+"""Points that go through the network together on one core: their activations stay in its cache."""
 CLEAR = 1e-9
 """A counterexample's margin must be this far below zero: far more than float64 can lose."""
 
@@ -57,7 +57,7 @@ class Problem:
     def bound(self, cells: Cells) -> tuple[CellMargins, Array]:
         """The margins of every cell, and how far each of its sides moves the cloud (M, d); both cores at work."""
         low, high = (torch.from_numpy(edge) for edge in self.trimmed(cells))
-        chunks = [slice(start, start + CHUNK) for start in range(0, len(cells), CHUNK)]
+        chunks = pieces(len(cells), len(self.points))
 
         def one(chunk: slice) -> tuple[CellMargins, Tensor]:
             with torch.inference_mode():
@@ -92,6 +92,12 @@ class Problem:
             Counterexample(tuple(z[k].tolist()), int(rivals[k]), float(worst[k]))
             for k in torch.nonzero(worst < -CLEAR).flatten().tolist()
         ]
+
+
+def pieces(cells: int, points: int) -> list[slice]:
+    """The cells in pieces of ROWS points, or of one cell where it has more."""
+    step = max(1, ROWS // points)
+    return [slice(start, start + step) for start in range(0, cells, step)]
 
 
 def check_dimensions(transform: Transform, region: Region) -> None:
