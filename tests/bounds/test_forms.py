@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 import mpmath
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from tpc_core.bounds.forms import Form, InputForm, constant, parameter_forms, turn
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.transforms import CoordinateNoise, Transform, all_transforms, parse_transform
+from tpc_core.transforms import rotation as rotation_module
 
 MIXED = ("z-taper+x-rotation", "z-shear+x-twist", "general-rotation+y-taper", "linear+zyx-rotation")
 MOVES = [t for t in all_transforms() if not isinstance(t, CoordinateNoise)] + [
@@ -190,3 +192,51 @@ def test_a_rotation_of_a_point_at_distance_one_errs_by_a_quarter_of_the_squared_
     form = parse_transform("z-rotation").form(point, -half, half)
     assert float(form.error[0, 0, 0]) == pytest.approx(k**2 / 4, rel=1e-3)
     assert float(form.error[0, 0, 1]) == pytest.approx(k**3 / 6, rel=1e-3)
+
+
+# Falsified enclosures, each caught by what the sound one passes.
+
+
+def flipped_sag(u: Form, v: Form, angle: Form) -> tuple[Form, Form]:
+    """The sign of the second-order term flipped: the centre moves outwards where it must move inwards."""
+    x, y = turn(u, v, angle)
+    sag = angle.radius.square() / 2
+    return Form(x.centre * (1 + sag), x.generators, x.error), Form(
+        y.centre * (1 + sag), y.generators, y.error
+    )
+
+
+def shrunk_by_a_hair(u: Form, v: Form, angle: Form) -> tuple[Form, Form]:
+    """Every error a thousandth too small."""
+    x, y = turn(u, v, angle)
+    return Form(x.centre, x.generators, 0.999 * x.error), Form(y.centre, y.generators, 0.999 * y.error)
+
+
+def flipped_generator(u: Form, v: Form, angle: Form) -> tuple[Form, Form]:
+    """One generator points the wrong way."""
+    x, y = turn(u, v, angle)
+    return Form(x.centre, -x.generators, x.error), y
+
+
+def no_room_for_rounding(u: Form, v: Form, angle: Form) -> tuple[Form, Form]:
+    """No error at all, as if float64 were real numbers; seen in cells of no width."""
+    x, y = turn(u, v, angle)
+    return Form(x.centre, x.generators, 0 * x.error), Form(y.centre, y.generators, 0 * y.error)
+
+
+@pytest.mark.parametrize(
+    ("false", "half"),
+    [(flipped_sag, 0.01), (shrunk_by_a_hair, 0.01), (flipped_generator, 0.01), (no_room_for_rounding, 1e-6)],
+)
+def test_a_falsified_enclosure_is_caught(
+    false: Callable[[Form, Form, Form], tuple[Form, Form]], half: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rotation = parse_transform("z-rotation")
+    points = torch.tensor([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.0, 1.0, 0.5]])
+    low = torch.tensor([[0.0], [0.5]], dtype=torch.float64) - half
+    high = low + 2 * half
+    z = places(low, high, np.random.default_rng(0))
+    moved = rotation.apply(points.double(), z)
+    assert escape(rotation.form(points, low, high), low, high, z, moved) <= 0
+    monkeypatch.setattr(rotation_module, "turn", false)
+    assert escape(rotation.form(points, low, high), low, high, z, moved) > 0
