@@ -28,7 +28,8 @@ class CellMargins:
 
 HOPELESS = 10.0
 """A cell whose forward bound is this many margins below zero is split without a backward pass, which would hardly ever
-mend that; halving does. Measured from 2 to 20: beyond 10 no fewer cells, below 5 more."""
+mend that; halving does. Tried on 20 objects, z-rotation and z-twist+z-rotation: mean cells 110 and 579 at 2, 86 and 332
+at 5, 77 and 288 at 20, for as much processor time at 20 as at 5; 10 itself was not among them."""
 
 
 @torch.inference_mode()
