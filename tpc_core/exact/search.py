@@ -23,7 +23,7 @@ from tpc_core.exact.problem import Counterexample, Problem, first_places
 Verdict = Literal["certified", "refuted", "undecided"]
 
 SHRINKING = 8.0
-"""Halving a cell divides what its bounds lose by about this (8 to 18, on one chair); it says how many halvings to make."""
+"""Halving a cell divides what its bounds lose by about this (8 to 18 on one chair): how many halvings to make."""
 
 
 @dataclass(frozen=True)
