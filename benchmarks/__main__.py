@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import certificates, evaluation, growth, networks, throughput
+from benchmarks import certificates, evaluation, exact, growth, networks, throughput
 from benchmarks.machine import describe_machine
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -19,6 +19,7 @@ SECTIONS: dict[str, Callable[..., list[str]]] = {
     "networks": networks.measure,
     "certificates": certificates.measure,
     "growth": growth.measure,
+    "exact": exact.measure,
     "evaluation": evaluation.measure,
 }
 HEAD = [

@@ -73,7 +73,7 @@ def measure(*, full: bool) -> list[str]:
         "points, alpha 0.001; the first alone for general-rotation, unless `--full`): means per object, model "
         "evaluations and seconds of processor time. The paper's grid has "
         "the smallest M that can certify; 10,016 votes a cell, which are whole blocks. Figures with * were not cast: "
-        "the votes are cells x 10,016, and the seconds follow from the votes per second of the adaptive run beside them.",
+        "the votes are cells x 10,016, and the seconds follow from the votes per second of the adaptive run beside it.",
         "",
         f"Targets: covers at least {TARGET}x fewer evaluations; additive transforms never slower; the same verdicts or "
         "better.",

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tpc_core.verify import verify
 
 from tests.certificate.made import genuine
 from tests.evaluation.conftest import *  # noqa: F403  (a tiny data set and a tiny model)
@@ -20,6 +19,7 @@ from tpc_core.evaluation import InlineEngine, evaluate
 from tpc_core.evaluation.journal import read_journal
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.training.state import load_state, save_state
+from tpc_core.verify import verify
 
 
 def test_a_full_disk_is_one_sentence_and_leaves_nothing_behind(tmp_path: Path) -> None:

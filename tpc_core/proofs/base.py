@@ -174,7 +174,7 @@ class Proof(ABC):
 
     def check_tallies(self, ledger: Ledger) -> None:
         """InvalidCertificate where a tally cannot have been made by this proof's own protocol; most allow any."""
-        return None
+        return
 
 
 def no_such_place(place: str) -> InvalidCertificate:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.lazy_torch import torch
+from tpc_core.transforms.forms import CloudForm, Form, InputForm, constant, input_form, parameter_forms
 from tpc_core.transforms.region import Region
 
 if TYPE_CHECKING:
@@ -134,6 +135,21 @@ class Transform(ABC):
         """The displacement bound of this transform on one cloud (N, 3); needed by covers only."""
         raise UnsupportedRequest(f"no displacement bound is known for {self.name}, so no cover can be built")
 
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        """The same formula as `apply`, on affine forms: it holds every cloud that the cell's parameters can make."""
+        raise UnsupportedRequest(
+            f"no enclosure is known for {self.name}, so nothing certain can be said of it"
+        )
+
+    def form(self, points: Tensor, low: Tensor, high: Tensor) -> InputForm:
+        """The affine form of a cloud (N, 3) under all z of the boxes [low, high], (M, dim) each, rounded outwards.
+
+        It holds phi(x, z) as it is in real numbers, and as `apply` computes it in float64.
+        """
+        z = parameter_forms(low.to(torch.float64), high.to(torch.float64))
+        x, y, h = (constant(points[:, k], len(z)) for k in range(3))
+        return input_form(self.enclose((x, y, h), z), z)
+
     def turning_angle(self, radii: Sequence[float]) -> float | None:
         """The largest angle by which an attack of these radii turns the cloud; None if it is not a rotation."""
         return None
@@ -246,6 +262,18 @@ def split_axis(points: Tensor, axis: Axis) -> tuple[Tensor, Tensor, Tensor]:
     """The coordinates (u, v) across the axis and the height h along it."""
     u, v, k = axis_order(axis)
     return points[..., u], points[..., v], points[..., k]
+
+
+def split_forms(cloud: CloudForm, axis: Axis) -> CloudForm:
+    """The coordinates (u, v) across the axis and the height h along it."""
+    u, v, k = axis_order(axis)
+    return cloud[u], cloud[v], cloud[k]
+
+
+def join_forms(u: Form, v: Form, h: Form, axis: Axis) -> CloudForm:
+    """The inverse of split_forms."""
+    by_index = dict(zip(axis_order(axis), (u, v, h), strict=True))
+    return by_index[0], by_index[1], by_index[2]
 
 
 def join_axis(u: Tensor, v: Tensor, h: Tensor, axis: Axis) -> Tensor:

@@ -11,6 +11,7 @@ from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.lazy_torch import torch
 from tpc_core.transforms.base import Array, Axis, Category, Parameter, Reach, Transform
 from tpc_core.transforms.cylinder import CylinderReach
+from tpc_core.transforms.forms import CloudForm, Form
 from tpc_core.transforms.noise import CoordinateNoise
 from tpc_core.transforms.region import Box
 from tpc_core.transforms.rotation import Rotation
@@ -71,6 +72,13 @@ class Composition(Transform):
         for part, piece in zip(reversed(self.parts), reversed(pieces), strict=True):
             points = part.apply(points, piece)
         return points
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        stop = len(z)
+        for part in reversed(self.parts):
+            cloud = part.enclose(cloud, z[stop - part.dim : stop])
+            stop -= part.dim
+        return cloud
 
     def from_edge(self, values: Sequence[float]) -> Tensor:
         if len(values) != len(self.parameters):

@@ -11,8 +11,10 @@ import numpy as np
 
 from tpc_core.lazy_torch import torch
 from tpc_core.transforms.base import Array, Category, Parameter, Reach, Transform
+from tpc_core.transforms.forms import UPWARDS, CloudForm, Form, widened
 from tpc_core.transforms.region import Ball
 from tpc_core.transforms.so3 import (
+    left_jacobian,
     matrix_from_vector,
     multiply_quaternions,
     quaternion_from_vector,
@@ -81,6 +83,33 @@ class GeneralRotation(Transform):
 
     def apply(self, points: Tensor, z: Tensor) -> Tensor:
         return rotate(points, matrix_from_vector(z))
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        """First order in the rotation vector: d exp(w) p = (J dw) x exp(w) p, J the left Jacobian at the cell's centre.
+
+        The second derivative of exp along a line of skew matrices is at most the squared speed (Duhamel's formula), so
+        what is left is at most |p| |dw|^2 / 2 long.
+        """
+        w = torch.cat([form.centre for form in z], dim=1)
+        matrix = matrix_from_vector(w)
+        forms = [form.spread(len(w)) for form in cloud]
+        centre = torch.stack([form.centre for form in forms], dim=1)
+        turned = matrix @ centre
+        moving = left_jacobian(w) @ torch.stack([form.generators[..., 0] for form in z], dim=1)
+        first = torch.linalg.cross(moving.transpose(1, 2).unsqueeze(3), turned.unsqueeze(1), dim=2)
+        generators = torch.stack([form.generators for form in forms], dim=2)
+        generators = matrix.unsqueeze(1) @ generators + first
+        away = torch.stack([form.radius for form in z]).square().sum(dim=0).sqrt() * UPWARDS
+        length = torch.linalg.vector_norm(centre, dim=1)
+        loose = torch.stack([form.radius for form in forms]).square().sum(dim=0).sqrt()
+        rest = length * away.square() / 2 + loose * torch.clamp(away, max=2.0)
+        errors = matrix.abs() @ torch.stack([form.error for form in forms], dim=1)
+        size = torch.stack([form.magnitude for form in forms]).sum(dim=0)
+        scale = 4 * size * (1 + torch.linalg.vector_norm(w, dim=1, keepdim=True) + away) ** 2
+        x, y, h = (
+            widened(turned[:, k], generators[:, :, k], errors[:, k] + rest * UPWARDS, scale) for k in range(3)
+        )
+        return x, y, h
 
     def inverse(self, z: Tensor) -> Tensor:
         return -z

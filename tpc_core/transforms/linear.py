@@ -11,6 +11,7 @@ import numpy as np
 
 from tpc_core.lazy_torch import torch
 from tpc_core.transforms.base import AXES, Array, Category, Parameter, Reach, Transform
+from tpc_core.transforms.forms import CloudForm, Form
 from tpc_core.transforms.region import Ball
 from tpc_core.transforms.so3 import rotate
 
@@ -56,6 +57,11 @@ class Linear(Transform):
 
     def apply(self, points: Tensor, z: Tensor) -> Tensor:
         return rotate(points, _matrix(z))
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        x, y, h = cloud
+        rows = [z[3 * i] * x + z[3 * i + 1] * y + z[3 * i + 2] * h for i in range(3)]
+        return x + rows[0], y + rows[1], h + rows[2]
 
     def inverse(self, z: Tensor) -> Tensor:
         return torch.flatten(torch.linalg.inv(_matrix(z)) - torch.eye(3).to(z), -2)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.lazy_torch import torch
 from tpc_core.transforms.base import Category, Parameter, Transform
+from tpc_core.transforms.forms import UPWARDS, InputForm
 from tpc_core.transforms.region import Region
 
 if TYPE_CHECKING:
@@ -56,6 +57,17 @@ class CoordinateNoise(Transform):
 
     def region(self, radii: Sequence[float]) -> Region:
         raise UnsupportedRequest(f"{self.name} is certified by its radius; it has no region to cover")
+
+    def ball_form(self, points: Tensor, radius: float) -> InputForm:
+        """All clouds within this l-infinity radius: no parameter, every coordinate errs on its own."""
+        if self.norm != "linf":
+            raise UnsupportedRequest(
+                "nothing certain is known of l2 balls; ask for linf, or a smoothed certificate"
+            )
+        centre = points.to(torch.float64).unsqueeze(0)
+        # x + z in float64 is rounded once; the radius leaves room for it.
+        error = torch.full_like(centre, radius) * UPWARDS + 4 * 2.0**-53 * centre.abs()
+        return InputForm(centre, centre.new_zeros(1, 0, *centre.shape[1:]), error)
 
     def l2_radius(self, radius: float, points: int) -> float:
         """The l2 radius that holds every attack of this norm: ||z||_2 <= sqrt(3N) ||z||_inf."""

@@ -18,8 +18,11 @@ from tpc_core.transforms.base import (
     Transform,
     axis_order,
     join_axis,
+    join_forms,
     split_axis,
+    split_forms,
 )
+from tpc_core.transforms.forms import CloudForm, Form
 from tpc_core.transforms.region import Ball
 
 if TYPE_CHECKING:
@@ -61,6 +64,10 @@ class Shear(Transform):
         u, v, h = split_axis(points, self.axis)
         along_u, along_v = z[..., 0, None].to(points), z[..., 1, None].to(points)
         return join_axis(u + along_u * h, v + along_v * h, h, self.axis)
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        u, v, h = split_forms(cloud, self.axis)
+        return join_forms(u + z[0] * h, v + z[1] * h, h, self.axis)
 
     def region(self, radii: Sequence[float]) -> Ball:
         return Ball(radii[0], 2)

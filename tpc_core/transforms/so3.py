@@ -23,6 +23,21 @@ def matrix_from_vector(w: Tensor) -> Tensor:
     return torch.eye(3, dtype=w.dtype, device=w.device) + first * cross + second * (cross @ cross)
 
 
+def left_jacobian(w: Tensor) -> Tensor:
+    """J (*batch, 3, 3) with d exp(w) = [J dw]_x exp(w): how the rotation moves with its rotation vector."""
+    angle = torch.linalg.vector_norm(w, dim=-1)[..., None, None]
+    axis = w / angle[..., 0].clamp_min(1e-150)
+    zero = torch.zeros_like(w[..., 0])
+    x, y, z = w.unbind(-1)
+    cross = _matrices([zero, -z, y, z, zero, -x, -y, x, zero])
+    along = axis.unsqueeze(-1) * axis.unsqueeze(-2)
+    sinc = torch.sinc(angle / math.pi)
+    identity = torch.eye(3, dtype=w.dtype, device=w.device)
+    turning: Tensor = 0.5 * torch.sinc(angle / (2 * math.pi)) ** 2
+    jacobian: Tensor = sinc * identity + (1 - sinc) * along + turning * cross
+    return jacobian
+
+
 def _matrices(entries: list[Tensor]) -> Tensor:
     """Nine tensors (*batch), row by row, as matrices (*batch, 3, 3)."""
     return torch.stack(entries, dim=-1).reshape(*entries[0].shape, 3, 3)

@@ -6,8 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tpc_core.transforms.base import AXES, Array, Axis, Category, Parameter, Transform, join_axis, split_axis
+from tpc_core.transforms.base import (
+    AXES,
+    Array,
+    Axis,
+    Category,
+    Parameter,
+    Transform,
+    join_axis,
+    join_forms,
+    split_axis,
+    split_forms,
+)
 from tpc_core.transforms.cylinder import CylinderReach
+from tpc_core.transforms.forms import CloudForm, Form
 from tpc_core.transforms.region import Box
 
 if TYPE_CHECKING:
@@ -34,6 +46,11 @@ class Taper(Transform):
         u, v, h = split_axis(points, self.axis)
         scale = 1 + z[..., 0, None].to(points) * h
         return join_axis(u * scale, v * scale, h, self.axis)
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        u, v, h = split_forms(cloud, self.axis)
+        scale = z[0] * h + 1.0
+        return join_forms(u * scale, v * scale, h, self.axis)
 
     def region(self, radii: Sequence[float]) -> Box:
         return Box((radii[0],))

@@ -7,8 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tpc_core.lazy_torch import torch
-from tpc_core.transforms.base import AXES, Array, Axis, Category, Parameter, Transform, join_axis, split_axis
+from tpc_core.transforms.base import (
+    AXES,
+    Array,
+    Axis,
+    Category,
+    Parameter,
+    Transform,
+    join_axis,
+    join_forms,
+    split_axis,
+    split_forms,
+)
 from tpc_core.transforms.cylinder import CylinderReach
+from tpc_core.transforms.forms import CloudForm, Form, turn
 from tpc_core.transforms.region import Box
 
 if TYPE_CHECKING:
@@ -36,6 +48,10 @@ class Twist(Transform):
         angle = z[..., 0, None].to(points) * h
         cos, sin = torch.cos(angle), torch.sin(angle)
         return join_axis(cos * u - sin * v, sin * u + cos * v, h, self.axis)
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        u, v, h = split_forms(cloud, self.axis)
+        return join_forms(*turn(u, v, z[0] * h), h, self.axis)
 
     def region(self, radii: Sequence[float]) -> Box:
         return Box((radii[0],))

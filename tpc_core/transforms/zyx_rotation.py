@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tpc_core.transforms.base import Array, Category, Parameter, Reach, Transform
+from tpc_core.transforms.forms import CloudForm, Form, turn
 from tpc_core.transforms.general_rotation import chord, turning_norm
 from tpc_core.transforms.region import Box
 from tpc_core.transforms.so3 import matrix_from_zyx, rotate, zyx_from_matrix
@@ -56,6 +57,13 @@ class ZYXRotation(Transform):
 
     def apply(self, points: Tensor, z: Tensor) -> Tensor:
         return rotate(points, matrix_from_zyx(z))
+
+    def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
+        x, y, h = cloud
+        y, h = turn(y, h, z[2])
+        h, x = turn(h, x, z[1])
+        x, y = turn(x, y, z[0])
+        return x, y, h
 
     def inverse(self, z: Tensor) -> Tensor:
         return zyx_from_matrix(matrix_from_zyx(z).transpose(-1, -2))

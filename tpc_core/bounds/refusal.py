@@ -1,0 +1,31 @@
+"""Which networks can be bounded at all, and a sentence for those that cannot yet."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from tpc_core.errors import UnsupportedRequest
+from tpc_core.models.pointnet import PointNet
+from tpc_core.models.segmentation import PointNetSegmentation
+
+Bounded = PointNet | PointNetSegmentation
+
+
+def require_bounded(module: nn.Module) -> Bounded:
+    """The module, if its answers can be enclosed: a PointNet without T-nets that takes the cloud as given."""
+    if not isinstance(module, PointNet | PointNetSegmentation):
+        raise UnsupportedRequest(
+            f"no certain bounds are known for {type(module).__name__}: its neighbours or curves depend on the input; "
+            "use a PointNet, or a smoothed certificate"
+        )
+    if module.input_tnet is not None or module.feature_tnet is not None:
+        raise UnsupportedRequest(
+            "no certain bounds are known for a PointNet with T-nets: its matrices depend on the input; "
+            "use one without, or a smoothed certificate"
+        )
+    if module.canonical != "none":
+        raise UnsupportedRequest(
+            f"no certain bounds are known for a network that brings clouds to the pose {module.canonical!r} first; "
+            "use one that takes them as given, or a smoothed certificate"
+        )
+    return module

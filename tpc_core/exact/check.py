@@ -1,0 +1,51 @@
+"""What a verifier recomputes: that cells cover the region, that their margins hold, that a counterexample is one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tpc_core.errors import InvalidCertificate
+from tpc_core.exact.cells import Array, Cells, covers
+from tpc_core.exact.problem import Counterexample, Problem
+from tpc_core.transforms import Region
+
+AGREEMENT = 1e-6
+"""How far above the recomputed bound a stated margin may lie, relative: machines sum up in other orders."""
+
+
+def check(
+    problem: Problem, leaves: Cells, margins: Array, claim: Region | None = None, batch: int = 64
+) -> None:
+    """Recompute a proof: an InvalidCertificate says what does not hold, and where.
+
+    `claim` is the smaller region of a robust radius; by default the whole region is claimed.
+    """
+    if len(leaves) != len(margins):
+        raise InvalidCertificate(f"{len(leaves)} cells but {len(margins)} margins")
+    if not covers(leaves, problem.region, claim):
+        raise InvalidCertificate("the cells leave a part of the region out, or overlap")
+    for start in range(0, len(leaves), batch):
+        part = slice(start, start + batch)
+        found = problem.bound(leaves[part])[0].lower.numpy()
+        stated = margins[part]
+        wrong = ~((found > 0) & (stated > 0) & (stated <= found + AGREEMENT * (1 + np.abs(found))))
+        if bool(wrong.any()):
+            number = start + int(np.argmax(wrong))
+            raise InvalidCertificate(
+                f"cell {number} states a margin of {margins[number]:.6g}; {found[number - start]:.6g} can be proved"
+            )
+
+
+def check_counterexample(problem: Problem, found: Counterexample) -> None:
+    """Evaluate the network at a stated counterexample; an InvalidCertificate says why it is none."""
+    z = np.array([found.z])
+    if z.shape[1] != problem.region.dim or not bool(problem.region.contains(z)[0]):
+        raise InvalidCertificate(f"the counterexample {found.z} lies outside the region")
+    again = problem.attack(z)
+    if again is None:
+        raise InvalidCertificate(f"the network keeps its class at the counterexample {found.z}")
+    if again.rival != found.rival or abs(again.margin - found.margin) > AGREEMENT * (1 + abs(found.margin)):
+        raise InvalidCertificate(
+            f"the counterexample states rival {found.rival} by {found.margin:.6g}; "
+            f"it is {again.rival} by {again.margin:.6g}"
+        )

@@ -1,0 +1,137 @@
+"""What is to be settled: one network, one cloud, one label, one region of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tpc_core.bounds.margins import CellMargins, classifier_margins
+from tpc_core.bounds.network import Network
+from tpc_core.crew import share_out
+from tpc_core.errors import InvalidValue, UnsupportedRequest
+from tpc_core.exact.cells import Array, Cells
+from tpc_core.transforms import Box, Region, Transform, parts_of
+
+ROWS = 512
+"""Points that go through the network together on one core: their activations stay in its cache."""
+CLEAR = 1e-9
+"""A counterexample's margin must be this far below zero: far more than float64 can lose."""
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A parameter of the region at which the network, evaluated in float64, answers another class."""
+
+    z: tuple[float, ...]
+    rival: int
+    margin: float
+    """logit[label] - logit[rival] < 0."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Does the network answer `label` for phi(x, z) at every z of the region? points: (N, 3) float32."""
+
+    network: Network
+    transform: Transform
+    points: Tensor
+    region: Region
+    label: int
+
+    def __post_init__(self) -> None:
+        if self.network.segments:
+            raise UnsupportedRequest(
+                "this network labels points, not clouds; ask for its parts (PartsProblem)"
+            )
+        check_dimensions(self.transform, self.region)
+
+    @cached_property
+    def exact_points(self) -> Tensor:
+        return self.points.to(torch.float64)
+
+    def bound(self, cells: Cells) -> tuple[CellMargins, Array]:
+        """The margins of every cell, and how far each of its sides moves the cloud (M, d); both cores at work."""
+        low, high = (torch.from_numpy(edge) for edge in self.trimmed(cells))
+        chunks = pieces(len(cells), len(self.points))
+
+        def one(chunk: slice) -> tuple[CellMargins, Tensor]:
+            with torch.inference_mode():
+                form = self.transform.form(self.points, low[chunk], high[chunk])
+                return classifier_margins(self.network, form, self.label), side_lengths(form.generators)
+
+        found = list(share_out(one, chunks, crew="exact"))
+        margins = CellMargins(
+            *(torch.cat([getattr(m, name) for m, _ in found]) for name in ("lower", "middle", "slopes"))
+        )
+        return margins, torch.cat([sides for _, sides in found]).numpy()
+
+    def trimmed(self, cells: Cells) -> tuple[Array, Array]:
+        """The smallest boxes around cell and region together: what is bounded of every cell."""
+        return self.region.trim(*cells.edges(self.region))
+
+    def attack(self, z: Array) -> Counterexample | None:
+        """The clearest counterexample among parameters (M, d); those outside the region do not count."""
+        wrong = self.wrong_at(z)
+        return min(wrong, key=lambda found: found.margin) if wrong else None
+
+    def wrong_at(self, z: Array) -> list[Counterexample]:
+        """All counterexamples among parameters (M, d); those outside the region do not count."""
+        z = z[self.region.contains(z)]
+        if len(z) == 0:
+            return []
+        logits = self.network.evaluate(self.transform.apply(self.exact_points, torch.from_numpy(z)))
+        margins = logits[:, self.label, None] - logits
+        margins[:, self.label] = torch.inf
+        worst, rivals = margins.min(dim=1)
+        return [
+            Counterexample(tuple(z[k].tolist()), int(rivals[k]), float(worst[k]))
+            for k in torch.nonzero(worst < -CLEAR).flatten().tolist()
+        ]
+
+
+def pieces(cells: int, points: int) -> list[slice]:
+    """The cells in pieces of ROWS points, or of one cell where it has more."""
+    step = max(1, ROWS // points)
+    return [slice(start, start + step) for start in range(0, cells, step)]
+
+
+def check_dimensions(transform: Transform, region: Region) -> None:
+    """A region of another transform's parameters would be settled for nothing."""
+    if region.dim != transform.dim:
+        raise InvalidValue(f"{transform.name} has {transform.dim} parameters, the region {region.dim}")
+
+
+def region_of(transform: Transform, radii: Sequence[float]) -> Region:
+    """The region of these radii (internal units); for any composition, the box of its parts' regions.
+
+    Smoothing knows compositions about one axis only; enclosures know them all.
+    """
+    parts = parts_of(transform)
+    if len(parts) == 1:
+        return transform.region(radii)
+    widths: list[float] = []
+    start = 0
+    for part in parts:
+        stop = start + len(part.radii)
+        widths += part.region(radii[start:stop]).half_widths.tolist()
+        start = stop
+    return Box(tuple(widths))
+
+
+def side_lengths(generators: Tensor) -> Tensor:
+    """How far each parameter (M, d) moves the cloud from the centre of its cell to the end."""
+    norms: Tensor = torch.linalg.vector_norm(generators.flatten(2), dim=2)
+    return norms
+
+
+def first_places(region: Region, count: int) -> Array:
+    """Parameters worth a look before any cell: the identity, corners and tips, and some spread over the region."""
+    spread = region.sample(count, np.random.default_rng(0))
+    if region.dim == 1:
+        spread = np.linspace(-1.0, 1.0, count)[:, None] * region.half_widths
+    return np.concatenate([np.zeros((1, region.dim)), region.extremes(), spread])
