@@ -87,8 +87,8 @@ def _radii(*, full: bool) -> list[str]:
     worst = estimate(half_space, cloud, "general-rotation", 180)
     lines += [
         "",
-        f"All of SO(3) by a cover would take about {worst.samples or 0:,.0f} votes; group smoothing certifies it with "
-        "a few hundred, whatever the angle.",
+        f"All of SO(3) by a cover would take {worst.cells:,} first cells or more, which is refused; group smoothing "
+        "certifies it with a hundred votes or two, whatever the angle.",
     ]
     return lines
 

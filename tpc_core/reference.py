@@ -24,7 +24,7 @@ A, B = 1.0, 0.3  # the prior Beta(1, 0.3), fixed for ever
 
 
 def e_value(k: float, n: float, q: float) -> float:
-    """ln of the mean of (p/q)^k ((1-p)/(1-q))^(n-k) over p ~ Beta(A, B) cut to (q, 1]: k of n votes against p_A <= q."""
+    """ln of the mean of (p/q)^k ((1-p)/(1-q))^(n-k) over p ~ Beta(A, B) on (q, 1]: k of n votes against p_A <= q."""
     tail = math.log(betainc(B + n - k, A + k, 1 - q)) - math.log(betainc(B, A, 1 - q))
     return float(betaln(A + k, B + n - k) - betaln(A, B) + tail - k * math.log(q) - (n - k) * math.log(1 - q))
 

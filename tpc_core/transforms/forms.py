@@ -178,7 +178,7 @@ def input_form(cloud: CloudForm, z: Sequence[Form]) -> InputForm:
     spare = 2 * ROUNDING * (1.0 + sum((form.magnitude for form in z), torch.zeros(1, 1)))
     cells = max(len(form.centre) for form in (*cloud, *z))
     size = sum(form.magnitude for form in cloud)
-    assert isinstance(size, Tensor)
+    assert isinstance(size, torch.Tensor)
     forms = [form.spread(cells) for form in cloud]
     return InputForm(
         torch.stack([form.centre for form in forms], dim=-1),
