@@ -106,7 +106,8 @@ def _show(certificate: Certificate, out: Path | None) -> None:
     click.echo(click.style(certificate.verdict.upper(), fg=colour, bold=True) + f"  {certificate.sentence}")
     model, cloud = certificate.model, certificate.cloud
     click.echo(
-        f"  object     {cloud.name}, {cloud.count} points" + (f", labelled {cloud.label}" if cloud.label else "")
+        f"  object     {cloud.name}, {cloud.count} points"
+        + (f", labelled {cloud.label}" if cloud.label else "")
     )
     click.echo(f"  model      {model.name} on {certificate.device}")
     click.echo(f"  evidence   {_evidence(certificate)}")
