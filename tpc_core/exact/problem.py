@@ -12,9 +12,9 @@ from torch import Tensor
 
 from tpc_core.bounds.margins import CellMargins, classifier_margins
 from tpc_core.bounds.network import Network
-from tpc_core.machinery.thread_pool import share_out
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.exact.cells import Array, Cells
+from tpc_core.machinery.thread_pool import share_out
 from tpc_core.transforms import Box, Region, Transform, parts_of
 
 ROWS = 512
