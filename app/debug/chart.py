@@ -43,7 +43,8 @@ def certificate_map(case: Opened, facts: CellStanding | None) -> None:
     elif view.region is None or not view.leaves:
         st.caption("No vote was cast in any cell.")
     elif view.region.dim == 1:
-        _clicked(case, _draw(curve(view, None if facts is None else facts.path, theme()), case, "debug_map", clicks=True))
+        figure = curve(view, None if facts is None else facts.path, theme())
+        _clicked(case, _draw(figure, case, "debug_map", clicks=True))
     else:
         _several(case, facts)
 
