@@ -18,6 +18,7 @@ from tpc_core.smoothing import smoothing_from_json
 from tpc_core.training.augment import augmented, mixed
 from tpc_core.training.clouds import Clouds, farthest_points, held_aside, split_clouds, unit_ball
 from tpc_core.training.config import Augment, Consistency, TrainConfig, load_config, parse_config
+from tpc_core.training.groups import groups_aside, similar_groups
 from tpc_core.training.loop import Run, train
 from tpc_core.training.losses import smoothed_loss, taught
 from tpc_core.training.measure import needed_share, vote_shares
@@ -216,3 +217,20 @@ def test_segmentation_learns_parts(tmp_path: Path, shapes: Shapes) -> None:
     assert result.held_aside is not None
     assert result.held_aside["smoothed"] > 80
     assert load_model(str(result.weights)).task == "segmentation"
+
+
+def test_near_copies_are_kept_aside_together_or_not_at_all() -> None:
+    generator = torch.Generator().manual_seed(0)
+    shapes = torch.rand(30, 200, 3, generator=generator) * torch.rand(30, 1, 3, generator=generator)
+    shapes = unit_ball(
+        shapes + 0.6 * torch.randn(30, 8, 1, 3, generator=generator).repeat(1, 1, 25, 1).flatten(1, 2)
+    )
+    turned = torch.stack([-shapes[..., 1], shapes[..., 0], shapes[..., 2]], dim=2)
+    mirrored = shapes * torch.tensor([1.0, -1.0, 1.0])
+    group = similar_groups(torch.cat([shapes, 0.999 * turned, mirrored]))
+    assert group.tolist() == [*range(30)] * 3
+    labels = np.repeat([0, 1], 15).tolist() * 3
+    kept = groups_aside(group, np.array(labels), 5)
+    assert np.array_equal(kept[:30], kept[30:60])
+    assert np.array_equal(kept[:30], kept[60:])
+    assert [int(kept[np.array(labels) == label].sum()) for label in (0, 1)] == [9, 9]

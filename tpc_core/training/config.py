@@ -69,9 +69,9 @@ class TrainConfig(_Strict):
     ema: float = Field(default=0.998, ge=0, lt=1, description="decay of the weight average per step")
     views: int = Field(default=8, ge=1, le=64, description="farthest-point samples per object to choose from")
     hold_out: int = Field(default=10, ge=0, description="one object of train in k is kept aside; 0: none")
-    aside: Literal["spread", "last"] = Field(
+    aside: Literal["spread", "last", "groups"] = Field(
         default="spread",
-        description="kept aside: every k-th object, or the last of every class (neighbours resemble each other)",
+        description="kept aside: every k-th object, the last of every class, or whole groups of near-copies",
     )
     balance: float = Field(
         default=0.0,
