@@ -104,6 +104,18 @@ def _pooled_step(
     return pooled, mean, variance
 
 
+@torch.no_grad()
+def follow_batch(norm: nn.BatchNorm1d, mean: Tensor, variance: Tensor, count: int) -> None:
+    """Let the running statistics follow the batch's, exactly as BatchNorm1d does."""
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    assert norm.num_batches_tracked is not None
+    assert norm.momentum is not None
+    norm.num_batches_tracked += 1
+    norm.running_mean.lerp_(mean, norm.momentum)
+    norm.running_var.lerp_(variance * (count / max(count - 1, 1)), norm.momentum)
+
+
 class PooledLayer(nn.Module):
     """A per-point linear layer with BatchNorm of which only the max over points is needed."""
 
@@ -121,17 +133,5 @@ class PooledLayer(nn.Module):
         pooled, mean, variance = _pooled_step(
             rows, self.linear.weight, norm.weight, norm.bias, num_points, norm.eps
         )
-        self._follow(mean, variance, rows.shape[0])
+        follow_batch(norm, mean, variance, rows.shape[0])
         return pooled
-
-    @torch.no_grad()
-    def _follow(self, mean: Tensor, variance: Tensor, count: int) -> None:
-        """Let the running statistics follow the batch's, exactly as BatchNorm1d does."""
-        norm = self.norm
-        assert norm.running_mean is not None
-        assert norm.running_var is not None
-        assert norm.num_batches_tracked is not None
-        assert norm.momentum is not None
-        norm.num_batches_tracked += 1
-        norm.running_mean.lerp_(mean, norm.momentum)
-        norm.running_var.lerp_(variance * (count / max(count - 1, 1)), norm.momentum)

@@ -49,6 +49,14 @@ class Consistency(_Strict):
     entropy: float = Field(default=0.0, ge=0, description="eta, of the entropy of the mean prediction")
 
 
+class Interval(_Strict):
+    """Interval training: besides the plain answer, the worst one over a box around every cloud."""
+
+    eps: float = Field(default=0.0, ge=0, description="how far every coordinate may move; 0 turns it off")
+    share: float = Field(default=0.5, ge=0, le=1, description="the worst answer's share of the loss")
+    ramp: float = Field(default=0.5, gt=0, le=1, description="share of the run over which eps grows from 0")
+
+
 class TrainConfig(_Strict):
     """One recipe. The smoothing is the one that certifies; all randomness follows from the seed."""
 
@@ -60,6 +68,7 @@ class TrainConfig(_Strict):
     smoothing: dict[str, Any]
     augment: Augment = Augment()
     consistency: Consistency = Consistency()
+    interval: Interval = Interval()
     epochs: int = Field(ge=1)
     warmup: int = Field(default=3, ge=0, description="epochs of linear warm-up before the cosine")
     batch: int = Field(default=128, ge=2)
@@ -101,6 +110,12 @@ class TrainConfig(_Strict):
     def _clouds_have_one_class(self) -> TrainConfig:
         if self.dataset == "shapenetpart" and (self.augment.mix or self.balance):
             raise ValueError("mix and balance need one class per cloud; parts have one per point")
+        return self
+
+    @model_validator(mode="after")
+    def _boxes_are_around_one_cloud(self) -> TrainConfig:
+        if self.interval.eps and (self.augment.mix or self.consistency.noises > 1 or self.teachers):
+            raise ValueError("interval training takes one noise per cloud, and neither mix nor teachers")
         return self
 
 

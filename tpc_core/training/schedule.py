@@ -7,6 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from tpc_core.training.config import Interval
+
 FINAL_SHARE = 0.01
 """The cosine ends at this share of the peak, so that the last epoch still moves the weights."""
 
@@ -19,6 +21,11 @@ def learning_rate(step: int, steps_per_epoch: int, epochs: int, warmup: int, pea
     rest = max(1, epochs * steps_per_epoch - warmup_steps)
     progress = min(1.0, (step - warmup_steps) / rest)
     return peak * (FINAL_SHARE + (1 - FINAL_SHARE) * 0.5 * (1 + math.cos(math.pi * progress)))
+
+
+def box_size(step: int, steps: int, interval: Interval) -> float:
+    """The eps of interval training at a step: it grows evenly, and stays once the ramp is over."""
+    return interval.eps * min(1.0, step / (interval.ramp * steps))
 
 
 class WeightAverage:
