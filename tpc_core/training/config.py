@@ -69,6 +69,10 @@ class TrainConfig(_Strict):
     augment: Augment = Augment()
     consistency: Consistency = Consistency()
     interval: Interval = Interval()
+    regions: list[str] = Field(
+        default_factory=list,
+        description='claims such as "z-taper:0.5": every copy of a cloud is under an attack of one of them',
+    )
     epochs: int = Field(ge=1)
     warmup: int = Field(default=3, ge=0, description="epochs of linear warm-up before the cosine")
     batch: int = Field(default=128, ge=2)

@@ -27,6 +27,7 @@ from tpc_core.training.intervals import interval_logits
 from tpc_core.training.journal import Journal
 from tpc_core.training.losses import correct_share, smoothed_loss, taught
 from tpc_core.training.measure import certain_rows, measured
+from tpc_core.training.regions import Attacks, attacked, robust_rows
 from tpc_core.training.schedule import WeightAverage, box_size, learning_rate
 from tpc_core.training.state import load_state, save_state
 
@@ -56,6 +57,7 @@ class Run:
         if config.initial is not None:
             self.module.load_state_dict(load_model(config.initial).module.state_dict())
         self.classes = classes
+        self.attacks = [Attacks.parse(claim) for claim in config.regions]
         self.teachers = [load_model(name).classifier() for name in config.teachers]
         self.optimiser = torch.optim.AdamW(_weight_groups(self.module, config.weight_decay), fused=True)
         self.average = WeightAverage(self.module, config.ema)
@@ -125,9 +127,8 @@ class Run:
         truth = targets.flatten()
         if config.augment.mix:
             points, targets = mixed(points, targets, self.classes, config.augment.mix, self.generator)
-        noisy = self.smoothing.perturb(
-            points.repeat(config.consistency.noises, 1, 1), TorchNoise(self.generator)
-        )
+        copies = attacked(points.repeat(config.consistency.noises, 1, 1), self.attacks, self.generator)
+        noisy = self.smoothing.perturb(copies, TorchNoise(self.generator))
         if config.interval.eps:
             logits, leads = interval_logits(self.module, noisy, truth, self.eps)
         else:
@@ -156,8 +157,13 @@ class Run:
     def measure(self, aside: Clouds, votes: int) -> dict[str, float]:
         """Percentages of the objects kept aside, of the network as it would be shipped now."""
         shipped = self.shipped()
-        figures = measured(fast_path(shipped), aside, self.smoothing, votes, self.config.seed)
-        return figures | (certain_rows(shipped, aside) if self.config.interval.eps else {})
+        classify, config = fast_path(shipped), self.config
+        figures = measured(classify, aside, self.smoothing, votes, config.seed)
+        if config.interval.eps:
+            figures |= certain_rows(shipped, aside)
+        if config.regions:
+            figures |= robust_rows(classify, aside, config.regions, config.seed)
+        return figures
 
     def shipped(self) -> nn.Module:
         """The network as its checkpoint will hold it: averaged weights, rounded to float16."""
