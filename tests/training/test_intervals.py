@@ -80,9 +80,11 @@ def test_the_gradient_is_that_of_the_bound() -> None:
         assert slope == pytest.approx(expected, rel=2e-3, abs=2e-3), name
 
 
-def test_the_box_grows_evenly_over_the_ramp() -> None:
+def test_the_box_grows_by_equal_factors_over_the_ramp() -> None:
     interval = Interval(eps=0.01, ramp=0.5)
-    assert [box_size(step, 100, interval) for step in (0, 25, 50, 99)] == [0, 0.005, 0.01, 0.01]
+    sizes = [box_size(step, 100, interval) for step in (0, 25, 50, 99)]
+    assert sizes == pytest.approx([0.0001, 0.001, 0.01, 0.01])
+    assert box_size(0, 100, Interval()) == 0
 
 
 def test_what_intervals_cannot_follow_is_refused() -> None:

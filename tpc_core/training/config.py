@@ -54,7 +54,7 @@ class Interval(_Strict):
 
     eps: float = Field(default=0.0, ge=0, description="how far every coordinate may move; 0 turns it off")
     share: float = Field(default=0.5, ge=0, le=1, description="the worst answer's share of the loss")
-    ramp: float = Field(default=0.5, gt=0, le=1, description="share of the run over which eps grows from 0")
+    ramp: float = Field(default=0.5, gt=0, le=1, description="part of the run over which eps grows")
 
 
 class TrainConfig(_Strict):

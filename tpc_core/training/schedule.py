@@ -12,6 +12,9 @@ from tpc_core.training.config import Interval
 FINAL_SHARE = 0.01
 """The cosine ends at this share of the peak, so that the last epoch still moves the weights."""
 
+FIRST_SHARE = 0.01
+"""The first box of interval training is this much of the last one."""
+
 
 def learning_rate(step: int, steps_per_epoch: int, epochs: int, warmup: int, peak: float) -> float:
     """Linear warm-up over `warmup` epochs, then a cosine down to one hundredth of the peak."""
@@ -24,8 +27,11 @@ def learning_rate(step: int, steps_per_epoch: int, epochs: int, warmup: int, pea
 
 
 def box_size(step: int, steps: int, interval: Interval) -> float:
-    """The eps of interval training at a step: it grows evenly, and stays once the ramp is over."""
-    return interval.eps * min(1.0, step / (interval.ramp * steps))
+    """The eps of interval training at a step: it grows by the same factor in every step, until the ramp is over.
+
+    The bounds of a random network are hundreds of times its answers: from the start they would be all it learns.
+    """
+    return float(interval.eps * FIRST_SHARE ** max(0.0, 1 - step / (interval.ramp * steps)))
 
 
 class WeightAverage:
