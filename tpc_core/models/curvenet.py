@@ -7,6 +7,7 @@ and curves that a CPU can train at 64 points. Clouds of any size pass: stages ke
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +18,7 @@ from tpc_core.models.canonical import CANONICAL
 from tpc_core.models.curves import CurveAggregation, CurveGrouping
 from tpc_core.models.layers import NormedLinear, RowLayer
 from tpc_core.models.neighbours import farthest_subset, gather, largest_around, nearest
-from tpc_core.models.pooled import follow_batch
+from tpc_core.models.pooled import norm_map
 
 SLOPE = 0.2
 
@@ -47,22 +48,24 @@ COMPACT = (
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The points of a stage, the neighbours of each, and the moments of the pairs (p, q) over all of them."""
+    """The points of a stage (B, N, 3) and the neighbours of each (B, N, k)."""
 
     points: Tensor
     neighbours: Tensor
-    mean: Tensor
-    covariance: Tensor
 
     @classmethod
     def of(cls, points: Tensor, count: int) -> Surroundings:
-        """(B, N, 3) -> neighbours (B, N, k), mean (6,) and covariance (6, 6)."""
-        neighbours = nearest(points, count)
-        around = gather(points, neighbours)
-        pairs = torch.cat([points.unsqueeze(2).expand_as(around), around], dim=3).flatten(0, 2)
+        """The `count` nearest neighbours of every point."""
+        return cls(points, nearest(points, count))
+
+    @cached_property
+    def moments(self) -> tuple[Tensor, Tensor]:
+        """Mean (6,) and covariance (6, 6) of all pairs (point, neighbour)."""
+        around = gather(self.points, self.neighbours)
+        pairs = torch.cat([self.points.unsqueeze(2).expand_as(around), around], dim=3).flatten(0, 2)
         mean = pairs.mean(dim=0)
-        pairs -= mean
-        return cls(points, neighbours, mean, pairs.T @ pairs / len(pairs))
+        pairs = pairs - mean
+        return mean, pairs.T @ pairs / len(pairs)
 
 
 def relative_positions(layer: NormedLinear, around: Surroundings) -> tuple[Tensor, Tensor]:
@@ -72,18 +75,14 @@ def relative_positions(layer: NormedLinear, around: Surroundings) -> tuple[Tenso
     is computed pair by pair.
     """
     own, other, difference = layer.linear.weight.chunk(3, dim=1)
-    weight, norm = torch.cat([own - difference, other + difference], dim=1), layer.norm
-    if norm.training:
-        mean = weight @ around.mean
-        variance = ((weight @ around.covariance) * weight).sum(dim=1).clamp_min(0)
-        follow_batch(norm, mean.detach(), variance.detach(), around.neighbours.numel())
-    else:
-        assert norm.running_mean is not None
-        assert norm.running_var is not None
-        mean, variance = norm.running_mean, norm.running_var
-    scale = norm.weight * torch.rsqrt(variance + norm.eps)
+    weight = torch.cat([own - difference, other + difference], dim=1)
+
+    def statistics() -> tuple[Tensor, Tensor]:
+        mean, covariance = around.moments
+        return weight @ mean, ((weight @ covariance) * weight).sum(dim=1).clamp_min(0)
+
+    scale, shift = norm_map(layer.norm, statistics, around.neighbours.numel())
     of_point, of_neighbour = (weight * scale.unsqueeze(1)).chunk(2, dim=1)
-    shift = norm.bias - mean * scale
     return F.linear(around.points, of_neighbour), F.linear(around.points, of_point, shift)
 
 

@@ -12,6 +12,7 @@ On one core this makes a training step of the whole network about four times fas
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -114,6 +115,21 @@ def follow_batch(norm: nn.BatchNorm1d, mean: Tensor, variance: Tensor, count: in
     norm.num_batches_tracked += 1
     norm.running_mean.lerp_(mean, norm.momentum)
     norm.running_var.lerp_(variance * (count / max(count - 1, 1)), norm.momentum)
+
+
+def norm_map(
+    norm: nn.BatchNorm1d, statistics: Callable[[], tuple[Tensor, Tensor]], count: int
+) -> tuple[Tensor, Tensor]:
+    """BatchNorm as scale and shift: of the batch's mean and variance while training, else of the running ones."""
+    if norm.training:
+        mean, variance = statistics()
+        follow_batch(norm, mean.detach(), variance.detach(), count)
+    else:
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        mean, variance = norm.running_mean, norm.running_var
+    scale = norm.weight * torch.rsqrt(variance + norm.eps)
+    return scale, norm.bias - mean * scale
 
 
 class PooledLayer(nn.Module):

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.models.layers import RowLayer
 from tpc_core.models.pointnet import PointNet
-from tpc_core.models.pooled import CHUNK_ROWS, PooledLayer, follow_batch, max_over_points, scatter_rows
+from tpc_core.models.pooled import CHUNK_ROWS, PooledLayer, max_over_points, norm_map, scatter_rows
 
 
 def interval_logits(module: nn.Module, points: Tensor, targets: Tensor, eps: float) -> tuple[Tensor, Tensor]:
@@ -63,9 +63,12 @@ def _row_step(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Linear, BatchNorm and ReLU for the plain rows and for the box around them."""
     linear: Tensor = layer.linear(plain)
-    mean = linear.mean(dim=0)
-    variance = (linear - mean).square().mean(dim=0)  # several times faster than var_mean along this axis
-    scale, bias = _norm_map(layer.norm, mean, variance, len(plain))
+
+    def statistics() -> tuple[Tensor, Tensor]:
+        mean = linear.mean(dim=0)
+        return mean, (linear - mean).square().mean(dim=0)  # var_mean is several times slower along this axis
+
+    scale, bias = norm_map(layer.norm, statistics, len(plain))
     weight = layer.linear.weight * scale.unsqueeze(1)
     middle, reach = F.linear(centre, weight, bias), F.linear(radius, weight.abs())
     return torch.relu(linear * scale + bias), *_after_relu(middle - reach, middle + reach)
@@ -77,29 +80,20 @@ def _after_relu(lower: Tensor, upper: Tensor) -> tuple[Tensor, Tensor]:
     return upper + lower, upper - lower
 
 
-def _norm_map(norm: nn.BatchNorm1d, mean: Tensor, variance: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """BatchNorm as scale and shift: of the batch's statistics while training, else of the running ones."""
-    if norm.training:
-        follow_batch(norm, mean.detach(), variance.detach(), count)
-    else:
-        assert norm.running_mean is not None
-        assert norm.running_var is not None
-        mean, variance = norm.running_mean, norm.running_var
-    scale = norm.weight * torch.rsqrt(variance + norm.eps)
-    return scale, norm.bias - mean * scale
-
-
 def _folded_pool(layer: PooledLayer, rows: Tensor) -> tuple[Tensor, Tensor]:
     """The wide layer as one affine map, (C, K) and (C,).
 
     Its statistics follow from the mean and covariance of the rows, so the wide activation is not needed.
     """
     weight = layer.linear.weight
-    mean = rows.mean(dim=0)
-    centred = rows - mean
-    covariance = centred.T @ centred / len(rows)
-    variance = ((weight @ covariance) * weight).sum(dim=1).clamp_min(0)
-    scale, bias = _norm_map(layer.norm, weight @ mean, variance, len(rows))
+
+    def statistics() -> tuple[Tensor, Tensor]:
+        mean = rows.mean(dim=0)
+        centred = rows - mean
+        covariance = centred.T @ centred / len(rows)
+        return weight @ mean, ((weight @ covariance) * weight).sum(dim=1).clamp_min(0)
+
+    scale, bias = norm_map(layer.norm, statistics, len(rows))
     return weight * scale.unsqueeze(1), bias
 
 
