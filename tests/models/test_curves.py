@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from tpc_core.models import build
 from tpc_core.models.curvenet import LocalFeatures, Surroundings
 from tpc_core.models.curves import CurveGrouping, Walk, choose, forwardness
+from tpc_core.models.dgcnn import EdgeConvolution
 from tpc_core.models.neighbours import farthest_subset, gather, largest_around, nearest
 
 
@@ -79,6 +80,28 @@ def test_positions_need_not_be_normed_pair_by_pair(training: bool) -> None:
     torch.testing.assert_close(
         layer(features, around), F.leaky_relu(mixed, 0.2).mean(dim=2), atol=1e-5, rtol=1e-4
     )
+    for mine, theirs in zip(layer.buffers(), twin.buffers(), strict=True):
+        torch.testing.assert_close(mine, theirs)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_an_edge_convolution_need_not_hold_its_edges(training: bool) -> None:
+    torch.manual_seed(0)
+    layer, twin = (EdgeConvolution(6, 8, 5).double().train(training) for _ in range(2))
+    with torch.no_grad():
+        layer.edge.norm.weight.uniform_(-1, 1)  # a negative scale turns the max into a min
+    twin.load_state_dict(layer.state_dict())
+    features = torch.randn(4, 20, 6, dtype=torch.float64)
+    around = gather(features, nearest(features, 5))
+    own = features.unsqueeze(2).expand_as(around)
+    edges = F.leaky_relu(twin.edge(torch.cat([around - own, own], dim=3)), 0.2)
+    found, expected = layer(features), edges.amax(dim=2)
+    torch.testing.assert_close(found, expected)
+    weight = torch.randn_like(expected)
+    (found * weight).sum().backward()
+    (expected * weight).sum().backward()
+    for mine, theirs in zip(layer.parameters(), twin.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, theirs.grad)
     for mine, theirs in zip(layer.buffers(), twin.buffers(), strict=True):
         torch.testing.assert_close(mine, theirs)
 

@@ -121,13 +121,21 @@ def norm_map(
     norm: nn.BatchNorm1d, statistics: Callable[[], tuple[Tensor, Tensor]], count: int
 ) -> tuple[Tensor, Tensor]:
     """BatchNorm as scale and shift: of the batch's mean and variance while training, else of the running ones."""
-    if norm.training:
-        mean, variance = statistics()
-        follow_batch(norm, mean.detach(), variance.detach(), count)
-    else:
-        assert norm.running_mean is not None
-        assert norm.running_var is not None
-        mean, variance = norm.running_mean, norm.running_var
+    if not norm.training:
+        return running_map(norm)
+    mean, variance = statistics()
+    follow_batch(norm, mean.detach(), variance.detach(), count)
+    return _scale_and_shift(norm, mean, variance)
+
+
+def running_map(norm: nn.BatchNorm1d) -> tuple[Tensor, Tensor]:
+    """BatchNorm in eval mode as scale and shift."""
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    return _scale_and_shift(norm, norm.running_mean, norm.running_var)
+
+
+def _scale_and_shift(norm: nn.BatchNorm1d, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
     scale = norm.weight * torch.rsqrt(variance + norm.eps)
     return scale, norm.bias - mean * scale
 
