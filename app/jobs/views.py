@@ -104,6 +104,8 @@ class JobView:
     status: Status
     message: str
     position: int
+    behind: bool
+    """Whether it waits for another run of its visitor on the same object."""
     prediction: str | None
     cells: tuple[CellView, ...]
     counts: tuple[Count, ...]
