@@ -124,7 +124,15 @@ def _unpacked(data: bytes, dtype: str, most: int) -> NDArray[np.generic]:
     except Exception as error:  # numpy reads the header with Python's tokenizer, which has errors of its own
         raise ValueError("not an array") from error
     body = data[stream.tell() :]
-    if found != np.dtype(dtype) or by_column or len(shape) != 2 or shape[1] != 3 or not 0 <= shape[0] <= most:
+    whole = all(type(side) is int for side in shape)
+    if (
+        found != np.dtype(dtype)
+        or by_column
+        or not whole
+        or len(shape) != 2
+        or shape[1] != 3
+        or not 0 <= shape[0] <= most
+    ):
         raise ValueError("not the array that was agreed on")
     if shape[0] * 3 * found.itemsize != len(body):
         raise ValueError("the array is not as long as it says")

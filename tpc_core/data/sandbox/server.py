@@ -93,8 +93,8 @@ def answer(content: bytes, name: str) -> list[bytes]:
         return answer_of_error(error)
     except MemoryError:
         return answer_of_error(InvalidFile(f"{name} needs more memory than a file may use here"))
-    except RecursionError:
-        return answer_of_error(InvalidFile(f"{name} is nested too deeply"))
+    except Exception as error:  # ordering the points may fail as well as reading them
+        return answer_of_error(InvalidFile(f"{name} cannot be read ({type(error).__name__})"))
 
 
 def confine(limits: Limits) -> None:
