@@ -18,6 +18,7 @@ from tests.hostile.targets import TARGETS
 from tests.hostile.test_limits import glb
 from tpc_core.cli import main
 from tpc_core.data.files import FORMATS, read_geometry
+from tpc_core.data.sandbox import shapes
 from tpc_core.data.sandbox.server import answer
 from tpc_core.errors import InvalidFile
 
@@ -128,7 +129,7 @@ def test_an_error_that_nobody_foresaw_is_one_sentence(
     with pytest.raises(InvalidFile, match=r"file\.xyz .*Unforeseen") as caught:
         read_geometry(b"0 0 0", "file.xyz")
     check_sentence(str(caught.value))
-    kind, message, *_ = answer(b"0 0 0", "file.xyz")
+    kind, message, *_ = answer(shapes, b"0 0 0", "file.xyz")
     assert kind == b"file"
     assert b"Unforeseen" in message
     (tmp_path / "file.xyz").write_text("0 0 0\n1 1 1\n")
