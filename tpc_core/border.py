@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from tpc_core.errors import InvalidFile, TpcError, one_line
+from tpc_core.errors import InvalidCertificate, InvalidFile, TpcError, one_line
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -43,6 +43,8 @@ class Kind:
 CARD = Kind("a model card", size=256 << 10, values=20_000)
 RECIPE = Kind("a recipe", size=64 << 10, values=2_000)
 PLAN = Kind("a plan", size=256 << 10, values=20_000)
+CERTIFICATE = Kind("a certificate", size=16 << 20, values=2_000_000, keys=10_000, error=InvalidCertificate)
+"""A cell of a cover takes 430 bytes and 25 values, so a million votes in cells of 32 still fit."""
 SCENE = Kind("a scene description", size=16 << 20, values=1_000_000, depth=32)
 
 

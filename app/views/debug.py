@@ -23,6 +23,7 @@ from app.export import run_report
 from app.jobs import Request
 from app.literal import literal
 from app.snippets import radius_text
+from app.uploads import read_certificate
 from app.visitors import board
 from app.widgets.estimates import duration
 from tpc_core import Certificate, verify
@@ -223,7 +224,7 @@ def _upload(visitor: str) -> None:
     st.session_state["debug_file_seen"] = given.file_id
 
     def work(task: Task) -> None:
-        certificate = Certificate.from_json(content)
+        certificate = read_certificate(content, given.name)
         verify(certificate)
         keep(visitor, title_of(certificate), certificate, model_of(certificate))
 
