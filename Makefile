@@ -37,7 +37,7 @@ setup-dev: .venv/.dev
 app: .venv/.app
 	@$(BIN)/python -m app.system
 	@mkdir -p app/static  # filled by the first visit; Streamlit warns if it is not there at the start
-	$(BIN)/python -m streamlit run app/main.py
+	$(BIN)/python -m streamlit run app/server.py
 
 lint: .venv/.dev
 	$(BIN)/python -m ruff check .

@@ -1,4 +1,4 @@
-"""TPC Explorer: `streamlit run app/main.py`."""
+"""The pages of TPC Explorer, as every visitor gets them; app/server.py serves them."""
 
 from __future__ import annotations
 

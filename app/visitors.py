@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 
@@ -11,12 +10,12 @@ from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.jobs import JobBoard, SavedRuns
+from app.protection.cookie import NAME, name_in
 from app.uploads import Uploads
 
 _SWEEP_EVERY = 30.0
 _ABOUT = 600.0
 """Seconds that a visitor counts as present after the last tab was closed: a reload must lose nothing."""
-_COOKIE = "_streamlit_xsrf"
 
 
 class Visitors:
@@ -88,23 +87,9 @@ def board() -> JobBoard:
 
 
 def visitor() -> str:
-    """This browser, by a hash of its random XSRF token, so that a reload finds its runs; else the session."""
+    """This browser, by the name that the server gave it, so that a reload finds its runs; else the session."""
     context = get_script_run_ctx()
     session = context.session_id if context is not None else "none"
-    token = xsrf_token(st.context.cookies.get(_COOKIE))
-    name = hashlib.sha256(token).hexdigest()[:32] if token else session
+    name = name_in(st.context.cookies.get(NAME)) or session
     visitors().note(name, session)
     return name
-
-
-def xsrf_token(cookie: object) -> bytes:
-    """The token in a cookie "2|mask|masked token|time"; the mask is new with every answer, the token stays."""
-    pieces = cookie.split("|") if isinstance(cookie, str) else []
-    try:
-        _, mask_text, masked_text, _ = pieces
-        mask, masked = bytes.fromhex(mask_text), bytes.fromhex(masked_text)
-    except ValueError:
-        return b""
-    if not mask or len(masked) < 8:
-        return b""
-    return bytes(byte ^ mask[place % len(mask)] for place, byte in enumerate(masked))

@@ -66,11 +66,11 @@ class LineVisitor(Visit):
         loop = asyncio.get_running_loop()
         start = loop.time()
         self.address = address
-        self.cookie = await asyncio.to_thread(_cookie, address)
+        self.cookie, self.cookies = await asyncio.to_thread(_cookies, address)
         self.line = await websockets.connect(
             f"{address.replace('http', 'ws')}/_stcore/stream",
             subprotocols=[websockets.Subprotocol("streamlit"), websockets.Subprotocol(self.cookie)],
-            additional_headers={"Cookie": f"_streamlit_xsrf={self.cookie}", "Origin": address},
+            additional_headers={"Cookie": self.cookies, "Origin": address},
             max_size=None,
             compression=None,
         )
@@ -195,7 +195,12 @@ class LineVisitor(Visit):
         await self.line.send(message.SerializeToString())
         await self._until(lambda: self.urls is not None)
         await asyncio.to_thread(
-            _put, f"{self.address}{self.urls.upload_url}", self.mark.file.name, content, self.cookie
+            _put,
+            f"{self.address}{self.urls.upload_url}",
+            self.mark.file.name,
+            content,
+            self.cookie,
+            self.cookies,
         )
         state = WidgetState(id=self.ids["upload_file"])
         info = state.file_uploader_state_value.uploaded_file_info.add()
@@ -293,21 +298,22 @@ def new_line_visitor(mark: Mark, marks: list[Mark]) -> LineVisitor:
     return LineVisitor(mark, patterns={other.pattern: other.name for other in marks})
 
 
-def _cookie(address: str) -> str:
+def _cookies(address: str) -> tuple[str, str]:
+    """The token that uploads repeat, and all cookies as a browser sends them back."""
     with urllib.request.urlopen(f"{address}/_stcore/health", timeout=60) as answer:
-        found = re.search(r"_streamlit_xsrf=([^;]+)", answer.headers["Set-Cookie"])
-    assert found is not None
-    return found[1].strip('"')
+        given = [line.partition(";")[0] for line in answer.headers.get_all("Set-Cookie")]
+    (token,) = (pair.partition("=")[2].strip('"') for pair in given if pair.startswith("_streamlit_xsrf="))
+    return token, "; ".join(given)
 
 
-def _put(url: str, name: str, content: bytes, cookie: str) -> None:
+def _put(url: str, name: str, content: bytes, cookie: str, cookies: str) -> None:
     edge = b"------marked"
     head = f'Content-Disposition: form-data; name="{name}"; filename="{name}"\r\n\r\n'.encode()
     body = b"--" + edge + b"\r\n" + head + content + b"\r\n--" + edge + b"--\r\n"
     headers = {
         "Content-Type": f"multipart/form-data; boundary={edge.decode()}",
         "X-Xsrftoken": cookie,
-        "Cookie": f"_streamlit_xsrf={cookie}",
+        "Cookie": cookies,
     }
     request = urllib.request.Request(url, data=body, headers=headers, method="PUT")
     with urllib.request.urlopen(request, timeout=60):
