@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
+_HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]+")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -42,6 +44,6 @@ def name_of(host: str) -> str | None:
         _ = parts.port
     except ValueError:
         return None
-    if parts.username is not None or parts.path or parts.query or parts.fragment or not parts.hostname:
+    if not _HOST.fullmatch(host) or not parts.hostname:
         return None
     return parts.hostname.lower().rstrip(".")
