@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from app.admission import FairBoard
 from app.jobs import JobBoard, SavedRuns
 from app.protection.cookie import NAME, name_in
 from app.uploads import Uploads
@@ -25,11 +26,19 @@ class Visitors:
         self._lock = threading.Lock()
         self._sessions: dict[str, set[str]] = {}
         self._seen: dict[str, float] = {}
+        self._whose: dict[str, tuple[str, str]] = {}
 
-    def note(self, visitor: str, session: str) -> None:
+    def note(self, visitor: str, session: str, machine: str = "", *, named: bool = True) -> None:
+        """A session of a visitor is here. Those whom the server could give no name count as one for each machine."""
         with self._lock:
+            self._whose[visitor] = (visitor if named else f"nameless at {machine}", machine)
             self._sessions.setdefault(visitor, set()).add(session)
             self._seen[visitor] = time.monotonic()
+
+    def whose(self, visitor: str) -> tuple[str, str]:
+        """The name under which a visitor is counted, and their machine."""
+        with self._lock:
+            return self._whose.get(visitor, (visitor, ""))
 
     def present(self, visitor: str) -> bool:
         if not exists():
@@ -56,6 +65,7 @@ class Visitors:
                 with self._lock:
                     self._sessions.pop(visitor, None)
                     self._seen.pop(visitor, None)
+                    self._whose.pop(visitor, None)
 
 
 @st.cache_resource(show_spinner=False)
@@ -73,7 +83,8 @@ def uploads() -> Uploads:
 @st.cache_resource(show_spinner=False)
 def board() -> JobBoard:
     """The one board of runs; a thread of its own sweeps up after visitors who left, now and then."""
-    jobs, files, register = JobBoard(saved=SavedRuns.from_environment()), uploads(), visitors()
+    files, register = uploads(), visitors()
+    jobs = FairBoard(register.whose, register.present, SavedRuns.from_environment())
 
     def sweep() -> None:
         while True:
@@ -90,6 +101,13 @@ def visitor() -> str:
     """This browser, by the name that the server gave it, so that a reload finds its runs; else the session."""
     context = get_script_run_ctx()
     session = context.session_id if context is not None else "none"
-    name = name_in(st.context.cookies.get(NAME)) or session
-    visitors().note(name, session)
-    return name
+    name = name_in(st.context.cookies.get(NAME))
+    visitors().note(name or session, session, machine_of(session), named=name is not None)
+    return name or session
+
+
+def machine_of(session: str) -> str:
+    """The address from which a session's page came."""
+    client = get_instance().get_client(session) if exists() else None
+    context = client.client_context if client is not None else None
+    return str(context.remote_ip or "") if context is not None else ""

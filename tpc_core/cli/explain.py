@@ -30,7 +30,7 @@ from tpc_core.diagnosis.findings import count
 from tpc_core.diagnosis.sweep import judgement
 from tpc_core.diagnosis.sweep import sweep as look_at_sigmas
 from tpc_core.errors import InvalidValue
-from tpc_core.models import Model, load_model
+from tpc_core.models import Model, load_by_digest, load_model
 
 
 @click.command()
@@ -67,7 +67,7 @@ def explain(
     subject = Subject.of(certificate)
     if samples is not None and not more:
         raise InvalidValue("--samples bounds what --more may cast; give both")
-    base = load_model(model or certificate.model.name) if attack or sweep or more else None
+    base = _model(certificate, model) if attack or sweep or more else None
     if more and base is not None:
         certificate = _continue(certificate, base, samples, silent=as_json)
         subject = Subject.of(certificate)
@@ -86,6 +86,12 @@ def explain(
         for line in _lines(subject, diagnosis, worst, quarry, looks):
             click.echo(line)
     return 0 if certificate.verdict == "certified" else 1
+
+
+def _model(certificate: Certificate, chosen: str | None) -> Model:
+    """The checkpoint that was chosen, or the shipped one of the recorded digest: a file names no path to open."""
+    recorded = certificate.model
+    return load_model(chosen) if chosen else load_by_digest(recorded.digest, recorded.name)
 
 
 def _continue(certificate: Certificate, model: Model, samples: int | None, *, silent: bool) -> Certificate:

@@ -11,13 +11,15 @@ from tpc_core.certificate.replay import replay as replay_votes
 from tpc_core.certificate.schema import Certificate
 from tpc_core.certificate.verify import verify as verify_counts
 from tpc_core.cli.options import as_json, progress_bar
-from tpc_core.models import load_model
+from tpc_core.models import load_by_digest, load_model
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--replay", is_flag=True, help="Cast every recorded vote again and compare.")
-@click.option("--model", "-m", help="The checkpoint to replay with; by default the one that is named inside.")
+@click.option(
+    "--model", "-m", help="The checkpoint to replay with; by default the shipped one of its digest."
+)
 @as_json
 def verify(file: Path, replay: bool, model: str | None, as_json: bool) -> int:
     """Check the certificate in FILE. Exit 0: valid and certified; 1: valid, not certified; 2: rejected."""
@@ -25,7 +27,9 @@ def verify(file: Path, replay: bool, model: str | None, as_json: bool) -> int:
     verified = verify_counts(certificate)
     votes = None
     if replay:
-        base = load_model(model or certificate.model.name)
+        # A stranger's file says which model by its digest; the name in it could be any path of this machine.
+        recorded = certificate.model
+        base = load_model(model) if model else load_by_digest(recorded.digest, recorded.name)
         with progress_bar("replay", silent=as_json) as bar:
 
             def advance(done: int, total: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tpc_core.models.architectures import ARCHITECTURES, build
 from tpc_core.models.card import Measurement, ModelCard
 from tpc_core.models.foreign import bring
-from tpc_core.models.store import Model, list_models, load_card, load_model
+from tpc_core.models.store import Model, list_models, load_by_digest, load_card, load_model
 
 __all__ = [
     "ARCHITECTURES",
@@ -15,6 +15,7 @@ __all__ = [
     "bring",
     "build",
     "list_models",
+    "load_by_digest",
     "load_card",
     "load_model",
 ]

@@ -16,11 +16,11 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from tpc_core.data.files.content import read_bytes
-from tpc_core.errors import InvalidFile, TpcError, unknown_name
+from tpc_core.errors import InvalidFile, TpcError, UnknownName, one_line, unknown_name
 from tpc_core.models.architectures import Task, build
 from tpc_core.models.card import ModelCard, read_card
 from tpc_core.models.folded import fast_path
-from tpc_core.models.precision import FULL, Reduced, split_precision, with_precision
+from tpc_core.models.precision import FULL, REDUCED, Reduced, split_precision, with_precision
 from tpc_core.smoothing import Smoothing, smoothing_from_json
 
 MAX_WEIGHTS_BYTES = 2 << 30
@@ -59,10 +59,7 @@ class Model:
     @property
     def digest(self) -> str:
         """What identifies the function h: the sha256 of the weights together with the architecture."""
-        parts = [self.card.architecture, self.card.options, self.card.sha256]
-        if self.precision != FULL:
-            parts.append(self.precision)
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return digest_of(self.card, self.precision)
 
     @cached_property
     def smoothing(self) -> Smoothing:
@@ -72,6 +69,25 @@ class Model:
         """The fast inference path on a device: (B, N, 3) float32 -> logits (B, C), or (B, N, P) for parts."""
         module = self.module.to(device)
         return fast_path(module) if self.precision == FULL else Reduced(module, self.precision)
+
+
+def digest_of(card: ModelCard, precision: str = FULL) -> str:
+    """The digest of the model that a card describes, without its weights: the card has their sha256."""
+    parts = [card.architecture, card.options, card.sha256]
+    if precision != FULL:
+        parts.append(precision)
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def load_by_digest(digest: str, name: str) -> Model:
+    """The shipped checkpoint with this digest. `name` is what somebody's file calls it: it is shown, never opened."""
+    for card in list_models():
+        for precision in (FULL, *REDUCED):
+            if digest_of(card, precision) == digest:
+                return load_model(with_precision(card.name, precision))
+    raise UnknownName(
+        f"no checkpoint here has the digest {one_line(digest, 12)} of {one_line(name, 80)!r}; give yours with --model"
+    )
 
 
 def load_model(name_or_path: str) -> Model:
