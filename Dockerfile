@@ -1,6 +1,7 @@
 # The explorer for one machine: `docker compose up`. docs/deployment.md says how it meets a class.
 #
 # TORCH_BACKEND chooses PyTorch's build: cpu, or a CUDA such as cu130 for a machine with an NVIDIA GPU.
+# BASE can be pinned to what was tried: `--build-arg BASE=python:3.11-slim@sha256:...` (docs/deployment.md says how).
 ARG BASE=python:3.11-slim
 
 FROM ${BASE} AS build
