@@ -20,8 +20,12 @@ from tpc_core.data.sandbox.frames import receive_document
 
 KEPT = 4
 """Files of one visitor; the oldest make room."""
-TOGETHER = 1 << 30
+TOGETHER = 512 << 20
 """Bytes that the files of all visitors may take in memory; who holds most makes room."""
+
+
+CERTIFICATE_MEMORY = 768 << 20
+"""Bytes that reading the largest certificate may take; an eighth of it for those of up to 4 MB."""
 
 
 class Uploads:
@@ -92,7 +96,7 @@ def read_upload(content: bytes, name: str) -> Shape:
 @lru_cache(maxsize=1)
 def certificate_process() -> Sandbox:
     """The one process that reads certificates; it starts with the first of them."""
-    sandbox = Sandbox("app.certificate_reader")
+    sandbox = Sandbox("app.certificate_reader", memory=CERTIFICATE_MEMORY)
 
     def stop() -> None:
         with suppress(Exception):

@@ -18,13 +18,15 @@ from typing import TypeVar
 
 from tpc_core.data.files import FORMATS
 from tpc_core.data.geometry import as_trimesh
-from tpc_core.data.limits import MAX_UPLOAD_BYTES, UPLOAD_MEMORY_BYTES, UPLOAD_SECONDS
-from tpc_core.data.sandbox.frames import Deadline, receive_answer, send_parts
+from tpc_core.data.limits import (
+    MAX_UPLOAD_BYTES,
+    SMALL_UPLOAD_BYTES,
+    UPLOAD_MEMORY_BYTES,
+    UPLOAD_SECONDS,
+)
+from tpc_core.data.sandbox.frames import AT_ONCE, LARGE, SMALL, Deadline, receive_answer, send_parts
 from tpc_core.data.shape import Shape
 from tpc_core.errors import InvalidFile
-
-AT_ONCE = 4
-"""Files read at the same time; each may take the memory that limits.py allows it."""
 
 SHAPES = "tpc_core.data.sandbox.shapes"
 """The module that reads meshes and clouds; another sandbox may be given another."""
@@ -51,7 +53,7 @@ class Sandbox:
         self.confinement: list[str] = []
         """What was taken from the process that reads, in words; known once it was started."""
         self._lock = threading.Lock()
-        self._turns = threading.BoundedSemaphore(AT_ONCE)
+        self._small, self._large = threading.BoundedSemaphore(AT_ONCE), threading.BoundedSemaphore(1)
         self._server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
 
@@ -73,7 +75,8 @@ class Sandbox:
         """Let a child read a file; what it answered, or the error that it reports."""
         if len(content) > MAX_UPLOAD_BYTES:
             raise InvalidFile(f"{shown} is larger than {MAX_UPLOAD_BYTES >> 20} MB")
-        if not self._turns.acquire(timeout=self.seconds):
+        turns = self._small if len(content) <= SMALL_UPLOAD_BYTES else self._large
+        if not turns.acquire(timeout=self.seconds):
             raise InvalidFile("many files are being read at this moment; try again in a while")
         try:
             return self._ask(content, shown, receive)
@@ -85,10 +88,10 @@ class Sandbox:
             except (EOFError, OSError) as again:
                 raise self._failed(shown) from again
         finally:
-            self._turns.release()
+            turns.release()
 
     def _ask(self, content: bytes, shown: str, receive: Receive[T]) -> T:
-        with self._child() as link:
+        with self._child(large=len(content) > SMALL_UPLOAD_BYTES) as link:
             deadline = Deadline(self.seconds + 1)
             send_parts(link, [shown.encode(), content], deadline)
             return receive(link, shown, deadline)
@@ -119,15 +122,16 @@ class Sandbox:
         """The process id of the server, if it runs."""
         return self._server.pid if self._server is not None and self._server.poll() is None else None
 
-    def _child(self) -> socket.socket:
-        """The line to a new child."""
+    def _child(self, *, large: bool = True) -> socket.socket:
+        """The line to a new child, which has all of the memory or a small share of it."""
+        size = LARGE if large else SMALL
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
             try:
-                socket.send_fds(self._running(), [b"+"], [theirs.fileno()])
+                socket.send_fds(self._running(), [size], [theirs.fileno()])
             except OSError:  # it died since the last file: one fresh start
                 self._forget()
-                socket.send_fds(self._running(), [b"+"], [theirs.fileno()])
+                socket.send_fds(self._running(), [size], [theirs.fileno()])
         return ours
 
     def _running(self) -> socket.socket:

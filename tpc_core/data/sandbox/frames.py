@@ -19,6 +19,12 @@ from tpc_core.data.limits import MAX_FACES, MAX_POINTS, MAX_VERTICES
 from tpc_core.data.ordered import OrderedPoints
 from tpc_core.errors import InvalidCertificate, InvalidCloud, InvalidFile, TpcError
 
+AT_ONCE = 4
+"""Small files read at the same time, beside one large one."""
+SHARE = 8
+"""A small file has one part in so many of the memory that a large one has."""
+SMALL, LARGE = b"s", b"l"
+"""What is said on the control line for each file."""
 _LENGTH = struct.Struct("<Q")
 _ERRORS: dict[bytes, type[TpcError]] = {
     b"file": InvalidFile,

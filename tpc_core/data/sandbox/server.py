@@ -28,7 +28,7 @@ from tpc_core.data.sandbox.confinement import (
     limit,
     lock,
 )
-from tpc_core.data.sandbox.frames import answer_of_error, receive_parts, send_parts
+from tpc_core.data.sandbox.frames import SHARE, SMALL, answer_of_error, receive_parts, send_parts
 from tpc_core.errors import InvalidFile, TpcError
 
 GRACE = 2.0
@@ -48,7 +48,11 @@ class Reader(Protocol):
 
 
 def serve(control: socket.socket, limits: Limits, reader: Reader) -> None:
-    """Take one socket after another from the control line and give each to a child of its own."""
+    """Take one socket after another from the control line and give each to a child of its own.
+
+    A small file has a share of the memory, so that however many come, they take no more than the large ones.
+    """
+    share = Limits(limits.seconds, limits.memory // SHARE)
     children: dict[int, float] = {}
     had = []
     with contextlib.suppress(CannotConfine):
@@ -76,7 +80,7 @@ def serve(control: socket.socket, limits: Limits, reader: Reader) -> None:
             link = socket.socket(fileno=handle)
             child = os.fork()
             if child == 0:
-                _child(link, limits, locks, reader)
+                _child(link, share if message == SMALL else limits, locks, reader)
             children[child] = time.monotonic() + limits.seconds + GRACE
             link.close()
     for child in children:
