@@ -10,7 +10,7 @@ WORKERS ?= 2
 # One compute thread per process unless told otherwise: two torch processes on two cores must not fight.
 export GOMP_SPINCOUNT ?= 0
 
-.PHONY: setup setup-dev app test test-browser lint bench soundness fuzz redteam gallery lock licences bill audit clean
+.PHONY: setup setup-dev app test test-browser lint bench soundness fuzz redteam gallery package lock licences bill audit clean
 
 setup: .venv/.app
 setup-dev: .venv/.dev
@@ -35,9 +35,7 @@ setup-dev: .venv/.dev
 	touch $@
 
 app: .venv/.app
-	@$(BIN)/python -m app.system
-	@mkdir -p app/static  # filled by the first visit; Streamlit warns if it is not there at the start
-	$(BIN)/python -m streamlit run app/server.py
+	$(BIN)/tpc app
 
 lint: .venv/.dev
 	$(BIN)/python -m ruff check .
@@ -73,9 +71,17 @@ redteam: .venv/.app
 gallery: .venv/.app
 	$(BIN)/tpc data gallery build
 
+# The sdist and the wheel, whole, in dist/.
+package: .venv/.dev
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+
+lock: COMPILE = $(BIN)/uv pip compile -q
 lock: .venv/.dev
-	$(BIN)/uv pip compile -q pyproject.toml --extra app -o requirements.lock
-	$(BIN)/uv pip compile -q --group dev -c requirements.lock -o requirements-dev.lock
+	$(COMPILE) --generate-hashes --no-emit-package torch pyproject.toml --extra app --group build -o requirements.lock
+	$(COMPILE) --generate-hashes --no-emit-package torch --group dev -c requirements.lock -o requirements-dev.lock
+	$(COMPILE) --no-annotate pyproject.toml --extra app -c requirements.lock -o requirements.txt
+	$(BIN)/python -m app.system --packages > packages.txt
 
 licences: .venv/.dev
 	$(BIN)/python scripts/licences.py
@@ -88,4 +94,4 @@ audit: .venv/.dev
 	$(BIN)/uv tool run pip-audit@2.10.1 --strict --disable-pip --require-hashes -r requirements.lock -r requirements-dev.lock
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .coverage
+	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .coverage

@@ -6,10 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tpc_core.atomic import write_atomically
+from tpc_core.shipped import shipped
 
 APP = Path(__file__).resolve().parent
 STATIC = APP / "static"
-THUMBNAILS = APP.parent / "assets" / "thumbnails"
+THUMBNAILS = shipped("assets", "thumbnails")
 
 
 def prepare_static() -> None:

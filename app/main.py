@@ -20,13 +20,14 @@ from app.turns import let_others_in  # noqa: E402
 from app.unchanging import remember_theme  # noqa: E402
 from app.views import certify, debug, explore, lessons, results, theory  # noqa: E402
 from app.visitors import visitor  # noqa: E402
+from tpc_core.shipped import shipped  # noqa: E402
 
 for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside, let_others_in):
     st.cache_resource(show_spinner=False)(once)()
 if config._server_mode == "starlette-managed":  # this file by itself, without what stands before it
-    st.error("The explorer is started by `make app`, or `streamlit run app/server.py`.")
+    st.error("The explorer is started by `tpc app`, or `streamlit run app/server.py`.")
     st.stop()
-st.set_page_config(page_title="TPC Explorer", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide")
+st.set_page_config(page_title="TPC Explorer", page_icon=str(shipped("assets", "icon.png")), layout="wide")
 
 pages = {
     "explore": st.Page(

@@ -53,24 +53,34 @@ def _loads(name: str) -> bool:
     return True
 
 
+def _apt(*arguments: str) -> int:
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    command = ["apt-get", "-qq", *arguments]
+    return subprocess.run(command, check=False, env=environment, stdout=subprocess.DEVNULL).returncode
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m app.system", description=__doc__)
     parser.add_argument(
         "--browser", action="store_true", help="also look for a browser, which the tests drive"
     )
     parser.add_argument(
+        "--packages", action="store_true", help="list all packages that Open3D needs, missing or not"
+    )
+    parser.add_argument(
         "--install", action="store_true", help="install what is missing, where that is allowed"
     )
     asked = parser.parse_args()
+    if asked.packages:
+        print(*LIBRARIES.values(), sep="\n")
+        return
     packages = missing_libraries() + (missing_browser() if asked.browser else [])
     if not packages:
         return
     if asked.install and os.geteuid() == 0 and shutil.which("apt-get"):
         print("installing", *packages, flush=True)
-        quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
-        subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
-        installing = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
-        if subprocess.run(installing, check=False, **quiet).returncode == 0:
+        _apt("update")
+        if _apt("install", "-y", "--no-install-recommends", *packages) == 0:
             return
     what = "Shaded stills and browser tests" if asked.browser else "Shaded stills"
     print(f"{what} need {' '.join(packages)}. On Debian or Ubuntu: {install_command(packages)}")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from tpc_core.errors import InvalidCloud
+from tpc_core.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 UNIT_BALL_TOLERANCE = 1e-3
 """How far past radius 1 a point may lie: float16 storage moves points by up to 3e-4."""
@@ -56,7 +59,7 @@ class Cloud:
 
 def checked_points(points: Tensor) -> Tensor:
     """The points as a contiguous (N, 3) float32 CPU tensor, or an InvalidCloud that says what is wrong."""
-    if not isinstance(points, Tensor):
+    if not isinstance(points, torch.Tensor):
         points = torch.from_numpy(np.ascontiguousarray(points, dtype=np.float32))
     if points.ndim != 2 or points.shape[1] != 3:
         raise InvalidCloud(f"a cloud has shape (N, 3), not {tuple(points.shape)}")

@@ -1,3 +1,3 @@
 """The version of the library, recorded in every certificate."""
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"

@@ -52,7 +52,15 @@ def certificate_map(case: Opened, facts: CellFacts | None) -> None:
     elif subject.region is None or not subject.leaves:
         st.caption("The run ended before it knew its class.")
     elif subject.region.dim == 1:
-        _clicked(case, _draw(curve(subject, facts and facts.path, theme()), case, "debug_map", clicks=True))
+        _clicked(
+            case,
+            _draw(
+                curve(subject, facts.path if facts is not None else None, theme()),
+                case,
+                "debug_map",
+                clicks=True,
+            ),
+        )
     else:
         _several(case, facts)
 
@@ -90,7 +98,7 @@ def _several(case: Opened, facts: CellFacts | None) -> None:
         )
         or "state"
     )  # fmt: skip
-    chosen = facts and facts.path
+    chosen = facts.path if facts is not None else None
     if dim == 2:
         _clicked(case, _draw(heatmap(subject, chosen, mode, theme()), case, "debug_map", clicks=True))
         return
@@ -124,7 +132,9 @@ def _slice(case: Opened, facts: CellFacts | None, mode: Mode) -> None:
     at = right.slider("at", -edge, edge, step=edge / 64, key=key, format="%.3g", label_visibility="collapsed")
     inside = float(np.clip(at / axes[across].factor, -half[across], half[across]))
     first, second = (side for side in range(3) if side != across)
-    figure = heatmap(subject, facts and facts.path, mode, theme(), sides=(first, second), at=inside)
+    figure = heatmap(
+        subject, facts.path if facts is not None else None, mode, theme(), sides=(first, second), at=inside
+    )
     _clicked(case, _draw(figure, case, "debug_map", clicks=True, height=HEIGHT - 44))
 
 

@@ -20,6 +20,7 @@ from tpc_core import Certificate, Transform, parse_transform
 from tpc_core.certificate.schema import (
     GridEvidence,
     GroupEvidence,
+    GrownEvidence,
     PointEvidence,
     SingleEvidence,
     TreeEvidence,
@@ -120,7 +121,7 @@ def _evidence_panel(
     certificate: Certificate, transform: Transform, landscape: Landscape | None
 ) -> Panel | None:
     evidence = certificate.evidence
-    if isinstance(evidence, TreeEvidence | GridEvidence):
+    if isinstance(evidence, TreeEvidence | GrownEvidence | GridEvidence):
         return _map(certificate, transform, evidence)
     if isinstance(evidence, PointEvidence):
         names = dict(enumerate(certificate.model.classes))
@@ -153,10 +154,12 @@ def _evidence_panel(
 
 
 def _map(
-    certificate: Certificate, transform: Transform, evidence: TreeEvidence | GridEvidence
+    certificate: Certificate, transform: Transform, evidence: TreeEvidence | GrownEvidence | GridEvidence
 ) -> Panel | None:
     if isinstance(evidence, GridEvidence) and isinstance(transform, GeneralRotation | ZYXRotation):
         return None  # its cells are in polar coordinates of the rotation vector
+    # A cover that grew is drawn from the outermost tree inwards: what was certified first lies on top.
+    trees = evidence.trees[::-1] if isinstance(evidence, GrownEvidence) else [evidence]
     leaves = [
         CellView(
             Cell(record.path, tuple(record.low), tuple(record.high), record.reach, rank=0, tested=True),
@@ -165,11 +168,13 @@ def _map(
             record.readings[-1].n_a if record.readings else 0,
             record.lower_bound,
         )
-        for record in evidence.cells
+        for tree in trees
+        for record in tree.cells
         if record.state != "refined"
     ]
-    if isinstance(evidence, TreeEvidence):
-        radii = [evidence.root_radius[p.name] for p in transform.radii]
+    outermost = trees[0]
+    if isinstance(outermost, TreeEvidence):
+        radii = [outermost.root_radius[p.name] for p in transform.radii]
     else:
         radii = [p.to_internal(certificate.claim.radius[p.name]) for p in transform.radii]
     half = transform.region(radii).half_widths

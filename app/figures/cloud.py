@@ -21,7 +21,7 @@ LIMIT = 1.15
 GHOST_POINTS = 256
 """Points of a ghost: enough to see where the object was, and each one costs time at every frame."""
 
-CAMERA = {
+CAMERA: Figure = {
     "eye": {"x": 1.0, "y": -1.15, "z": 0.6},
     "up": {"x": 0, "y": 0, "z": 1},
     "center": {"x": 0, "y": 0, "z": -0.1},

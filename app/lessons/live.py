@@ -64,7 +64,8 @@ def fragile(model: str) -> list[str]:
 
 @st.cache_data(max_entries=8, show_spinner="Looking for objects that a twist breaks ...")
 def _fragile(model: str, digest: str) -> list[str]:
-    classify, found = cache.classifier(model), {}
+    classify = cache.classifier(model)
+    found: dict[str, tuple[float, str]] = {}
     for entry in gallery():
         spec = f"gallery:{entry.name}"
         coarse = answers_along(classify, TWIST, cloud(spec).points, math.pi, SCAN_PLACES)

@@ -24,7 +24,7 @@ INSTEAD = "The interactive view has it all."
 ADVICE = (
     f"Open3D could not render here. {INSTEAD} What it builds on: {install_command([*LIBRARIES.values()])}."
 )
-_ROOT = Path(__file__).resolve().parents[2]
+_ABOVE_APP = Path(__file__).resolve().parents[2]
 
 
 class CannotRender(TpcError):
@@ -106,7 +106,7 @@ class Renderer:
             environment = {**os.environ, "EGL_PLATFORM": "surfaceless", "OMP_NUM_THREADS": "1"}
             self._worker = subprocess.Popen(
                 [sys.executable, "-m", "app.stills.worker"],
-                cwd=_ROOT,
+                cwd=_ABOVE_APP,
                 env=environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

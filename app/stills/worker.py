@@ -59,8 +59,7 @@ def _render(content: bytes, renderers: dict[tuple[int, int], Any]) -> bytes:
     from PIL import Image
 
     o3d = bindings()
-
-    with np.load(io.BytesIO(content)) as request:
+    with np.load(io.BytesIO(content), allow_pickle=False) as request:
         vertices, colours, faces = request["vertices"], request["colours"], request["faces"]
         eye, centre, background = request["eye"], request["centre"], request["background"]
         width, height = (int(side) for side in request["size"])

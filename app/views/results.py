@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from app import links
 from app.components.plot import SVG, plot
@@ -18,9 +19,10 @@ from tpc_core.evaluation.paper import PaperTable, paper
 from tpc_core.evaluation.report import spoken_radius
 from tpc_core.evaluation.standing import Standing, best_answers, load_summaries, standings
 from tpc_core.evaluation.summary import Figures
+from tpc_core.shipped import shipped
 
 EVERYTHING = "Every claim"
-SUMMARIES = Path(__file__).resolve().parents[2] / "results" / "paper" / "summaries"
+SUMMARIES = shipped("results", "paper", "summaries")
 
 
 def page() -> None:
@@ -182,7 +184,7 @@ def _line(row: Standing, *, sizes: bool) -> dict[str, object]:
     }
 
 
-def _columns() -> dict[str, object]:
+def _columns() -> dict[str, ColumnConfig]:
     number = st.column_config.NumberColumn
     return {
         "ours": number(format="%.1f"),

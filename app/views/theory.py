@@ -6,13 +6,13 @@ import importlib
 import inspect
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from app import links
+from tpc_core.shipped import shipped
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "theory.md"
+DOCUMENT = shipped("docs", "theory.md")
 _NAME = re.compile(r"`(tpc_core(?:\.\w+)+)`")
 
 

@@ -42,7 +42,7 @@ def _colours(view: CloudView, theme: Theme, colouring: Colouring) -> NDArray[np.
     if view.mesh is None and colouring == "parts" and view.parts is not None:
         palette = np.array([_rgb(colour) for colour in OKABE_ITO])
         _, numbers = np.unique(view.parts, return_inverse=True)
-        return palette[numbers % len(palette)]
+        return np.asarray(palette[numbers % len(palette)])
     if view.mesh is None and colouring == "critical" and view.critical is not None:
         decides = np.asarray(view.critical) > 0
         return np.where(decides[:, None], _rgb(OKABE_ITO[5]), _rgb(theme.ghost))

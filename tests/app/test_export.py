@@ -45,6 +45,19 @@ CASES: dict[str, tuple[Any, str, Any, Options]] = {
 }
 
 
+@pytest.mark.parametrize(("transform", "small", "large"), [
+    ("z-taper", 0.1, 0.2),
+    ("z-taper+z-rotation", "taper=0.05,rotation=1", "taper=0.1,rotation=2"),
+])  # fmt: skip
+def test_a_region_that_was_certified_in_steps_has_a_report(
+    transform: str, small: Any, large: Any, cloud: Cloud
+) -> None:
+    model = Rule(CoordinateSmoothing(0.1))
+    grown = certify(model, cloud, transform, large, resume=certify(model, cloud, transform, small))
+    assert grown.evidence.kind == "grown"
+    assert "map" in json.loads(stored(run_report(grown), "figures"))
+
+
 def stored(report: str, name: str) -> str:
     """What the page keeps under a name."""
     match = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', report)

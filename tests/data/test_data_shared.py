@@ -14,9 +14,9 @@ from tpc_core.data.releases.modelnet_off import find_modelnet_off
 from tpc_core.data.releases.modelnet_resampled import find_modelnet_resampled
 from tpc_core.data.releases.release import Release
 from tpc_core.data.releases.shapenet_text import find_shapenet_text
-from tpc_core.data.roots import REPO_ROOT
+from tpc_core.shipped import shipped
 
-SHARED = REPO_ROOT.parent / "shared" / "data"
+SHARED = shipped().parent / "shared" / "data"
 
 pytestmark = pytest.mark.skipif(
     not (SHARED / "modelnet40_test.npz").is_file(), reason="the packed data sets are not on this machine"

@@ -13,7 +13,8 @@ from tests.models.test_fast_path_agrees import NETWORKS, settled
 from tpc_core import Options, certify, load_model, load_object, replay
 from tpc_core.errors import TpcError
 from tpc_core.models import load_card
-from tpc_core.models.precision import REDUCED, Reduced, split_precision, with_precision
+from tpc_core.models.precision import REDUCED, split_precision, with_precision
+from tpc_core.models.reduced import Reduced
 
 NAME = "pointnet64-noise"
 

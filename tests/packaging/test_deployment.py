@@ -67,7 +67,7 @@ def test_the_workflow_runs_what_ci_runs() -> None:
 
 
 def test_the_app_is_local_and_sends_nothing_home() -> None:
-    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    settings = tomllib.loads((ROOT / "app" / ".streamlit" / "config.toml").read_text())
     assert settings["browser"]["gatherUsageStats"] is False
     server = settings["server"]
     assert server["address"] == "127.0.0.1"

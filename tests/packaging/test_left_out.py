@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -74,7 +75,12 @@ def left_out() -> str:
 
 def run(code: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", code, left_out()], cwd=ROOT, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", code, left_out()],
+        cwd=ROOT,
+        env={**os.environ, "EGL_PLATFORM": "surfaceless"},  # as the process that renders has it
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]
 

@@ -12,6 +12,7 @@ import click
 from tpc_core.version import VERSION
 
 _COMMANDS = {
+    "app": "tpc_core.cli.app:app",
     "attack": "tpc_core.cli.attack:attack",
     "certify": "tpc_core.cli.certify:certify",
     "data": "tpc_core.cli.data:data",
@@ -45,6 +46,7 @@ class _LazyGroup(click.Group):
 
 
 _SUMMARIES = {
+    "app": "Open the explorer in a browser.",
     "attack": "Look for a transform that changes the prediction.",
     "certify": "Certify an object against every transform within a radius.",
     "data": "Data sets, the built-in gallery, and single files.",

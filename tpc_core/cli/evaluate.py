@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from tpc_core.cli.options import device_here
 from tpc_core.errors import InvalidValue
+from tpc_core.shipped import given_or_shipped
 
 if TYPE_CHECKING:
     from tpc_core.evaluation import Engine, Figures, Request, Settings
@@ -34,7 +35,9 @@ DRAWN_SECONDS = 0.5
     "--claim", "claims", multiple=True, help="transform:radius, such as z-taper:0.1; repeat for more."
 )
 @click.option(
-    "--plan", type=click.Path(path_type=Path), help="A TOML file that names several models and claims."
+    "--plan",
+    type=click.Path(path_type=Path),
+    help="A TOML file that names several models and claims, or `paper`.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder of the run."
@@ -146,7 +149,7 @@ def _requests(
     if plan is not None:
         if claims:
             raise InvalidValue("a plan names its own claims; leave out --claim, or leave out --plan")
-        requests = load_plan(plan, given)
+        requests = load_plan(given_or_shipped(plan, "configs", "evaluation"), given)
         if model is not None:
             requests = [request for request in requests if request.model == model]
         if not requests:

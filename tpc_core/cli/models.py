@@ -8,9 +8,7 @@ import click
 
 from tpc_core.cli.options import as_json
 from tpc_core.models import ModelCard, list_models
-from tpc_core.models.choose import fitting_models
 from tpc_core.smoothing import smoothing_from_json
-from tpc_core.transforms import parse_transform
 
 
 @click.command()
@@ -22,6 +20,9 @@ def models(transform: str | None, as_json: bool) -> int:
     if transform is None:
         pairs = [(card, None) for card in list_models()]
     else:
+        from tpc_core.models.choose import fitting_models
+        from tpc_core.transforms import parse_transform
+
         pairs = fitting_models(parse_transform(transform))
     if as_json:
         rows = [{**card.model_dump(exclude={"classes", "recipe"}), "objection": why} for card, why in pairs]

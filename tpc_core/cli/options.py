@@ -7,17 +7,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from tqdm import tqdm
 
-from tpc_core.cloud import Cloud
-from tpc_core.data import load_object
 from tpc_core.errors import InvalidValue
-from tpc_core.models.choose import model_for
-from tpc_core.models.store import Model
-from tpc_core.transforms import parse_transform
+
+if TYPE_CHECKING:
+    from tpc_core.cloud import Cloud
+    from tpc_core.models.store import Model
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -67,6 +66,10 @@ class Question:
 
     def load(self) -> tuple[Model, Cloud]:
         """The model, or the one that fits the transform, and the object cut to the model's size."""
+        from tpc_core.data import load_object
+        from tpc_core.models.choose import model_for
+        from tpc_core.transforms import parse_transform
+
         base = model_for(parse_transform(self.transform), self.model, self.points)
         return base, load_object(self.spec, points=self.points or base.num_points or 64)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from tpc_core.shipped import given_or_shipped
+
 
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path))
@@ -30,12 +32,13 @@ import click
 def train(
     config: Path, resume: bool, runs: Path, checkpoints: Path, tensorboard: bool, as_json: bool
 ) -> None:
-    """Train the recipe in CONFIG (a TOML file, see configs/) and export its checkpoint."""
+    """Train the recipe CONFIG, a TOML file or the name of a shipped one, and export its checkpoint."""
+    recipe = given_or_shipped(config, "configs")
     from tpc_core.training import load_config
     from tpc_core.training import train as run
 
     result = run(
-        load_config(config),
+        load_config(recipe),
         runs=runs,
         checkpoints=checkpoints,
         resume=resume,

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-from tpc_core.data.dataset import Dataset, open_dataset
-from tpc_core.data.gallery import GalleryEntry, gallery
-from tpc_core.data.names import (
-    MODELNET10_CLASSES,
-    MODELNET40_CLASSES,
-    SHAPENET_CATEGORIES,
-    SHAPENET_PARTS,
-    Part,
+from typing import TYPE_CHECKING
+
+from tpc_core.door import open_door
+
+if TYPE_CHECKING:
+    from tpc_core.data.dataset import Dataset, open_dataset
+    from tpc_core.data.gallery import GalleryEntry, gallery
+    from tpc_core.data.names import (
+        MODELNET10_CLASSES,
+        MODELNET40_CLASSES,
+        SHAPENET_CATEGORIES,
+        SHAPENET_PARTS,
+        Part,
+    )
+    from tpc_core.data.pose import shapenet_pose
+    from tpc_core.data.shape import Shape
+    from tpc_core.data.spec import load_object, load_shape
+
+# The readers bring trimesh, SciPy and HDF5; a model card needs none of them.
+open_door(
+    __name__,
+    {
+        "tpc_core.data.dataset": ("Dataset", "open_dataset"),
+        "tpc_core.data.gallery": ("GalleryEntry", "gallery"),
+        "tpc_core.data.names": (
+            "MODELNET10_CLASSES",
+            "MODELNET40_CLASSES",
+            "SHAPENET_CATEGORIES",
+            "SHAPENET_PARTS",
+            "Part",
+        ),
+        "tpc_core.data.pose": ("shapenet_pose",),
+        "tpc_core.data.shape": ("Shape",),
+        "tpc_core.data.spec": ("load_object", "load_shape"),
+    },
 )
-from tpc_core.data.pose import shapenet_pose
-from tpc_core.data.shape import Shape
-from tpc_core.data.spec import load_object, load_shape
 
 __all__ = [
     "MODELNET10_CLASSES",

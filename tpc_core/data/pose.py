@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from tpc_core.cloud import Cloud
 from tpc_core.errors import UnsupportedRequest
+from tpc_core.lazy_torch import torch
 
 _AS_IS = np.eye(3)
 # What faces +y in ModelNet40 faces +x in ShapeNet: (x, y, z) becomes (y, -x, z).

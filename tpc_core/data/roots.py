@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 
 from tpc_core.errors import InvalidFile
-
-REPO_ROOT = Path(__file__).resolve().parents[2]
+from tpc_core.shipped import shipped
 
 VARIABLES = {
     "modelnet40": "TPC_MODELNET40",
@@ -28,7 +27,8 @@ def candidate_roots(name: str) -> list[Path]:
             if not root.is_dir():
                 raise InvalidFile(f"{variable} points to {root}, which is not a folder")
             return [root.resolve()]
-    return [root.resolve() for root in (Path("data"), REPO_ROOT.parent / "shared" / "data") if root.is_dir()]
+    beside = shipped().parent / "shared" / "data"
+    return [root.resolve() for root in (Path("data"), beside) if root.is_dir()]
 
 
 def not_found(name: str, split: str, looked: list[Path]) -> InvalidFile:

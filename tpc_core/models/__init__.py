@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from tpc_core.models.architectures import ARCHITECTURES, build
-from tpc_core.models.card import Measurement, ModelCard
-from tpc_core.models.foreign import bring
-from tpc_core.models.store import Model, list_models, load_by_digest, load_card, load_model
+from typing import TYPE_CHECKING
+
+from tpc_core.door import open_door
+
+if TYPE_CHECKING:
+    from tpc_core.models.architectures import ARCHITECTURES, build
+    from tpc_core.models.card import Measurement, ModelCard
+    from tpc_core.models.foreign import bring
+    from tpc_core.models.store import Model, list_models, load_by_digest, load_card, load_model
+
+# To list the checkpoints takes none of the torch modules.
+open_door(
+    __name__,
+    {
+        "tpc_core.models.architectures": ("ARCHITECTURES", "build"),
+        "tpc_core.models.card": ("Measurement", "ModelCard"),
+        "tpc_core.models.foreign": ("bring",),
+        "tpc_core.models.store": ("Model", "list_models", "load_by_digest", "load_card", "load_model"),
+    },
+)
 
 __all__ = [
     "ARCHITECTURES",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from torch import nn
 
@@ -12,8 +12,7 @@ from tpc_core.models.curvenet import CurveNet
 from tpc_core.models.dgcnn import DGCNN
 from tpc_core.models.pointnet import PointNet
 from tpc_core.models.segmentation import PointNetSegmentation
-
-Task = Literal["classification", "segmentation"]
+from tpc_core.models.tasks import Task
 
 
 def _pointnet_tnets(classes: int, **options: Any) -> nn.Module:

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue, UnsupportedRequest
-from tpc_core.models.architectures import Task
 from tpc_core.models.card import ModelCard
 from tpc_core.models.layouts import to_pointnet
 from tpc_core.models.store import MAX_WEIGHTS_BYTES, Model, check_finite
+from tpc_core.models.tasks import Task
 from tpc_core.smoothing import Smoothing
 
 PROGRAMS = frozenset({".pt2", ".ts", ".jit", ".torchscript"})

@@ -8,23 +8,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-
-import safetensors
-import torch
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
-from torch import Tensor, nn
+from typing import TYPE_CHECKING
 
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, TpcError, UnknownName, one_line, unknown_name
-from tpc_core.models.architectures import Task, build
+from tpc_core.lazy_torch import torch
 from tpc_core.models.card import ModelCard, read_card
-from tpc_core.models.folded import fast_path
-from tpc_core.models.precision import FULL, REDUCED, Reduced, split_precision, with_precision
+from tpc_core.models.precision import FULL, REDUCED, split_precision, with_precision
+from tpc_core.models.tasks import Task
+from tpc_core.shipped import shipped
 from tpc_core.smoothing import Smoothing, smoothing_from_json
 
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
 MAX_WEIGHTS_BYTES = 2 << 30
-CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
+CHECKPOINTS = shipped("checkpoints")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +66,9 @@ class Model:
 
     def classifier(self, device: str | torch.device = "cpu") -> Callable[[Tensor], Tensor]:
         """The fast inference path on a device: (B, N, 3) float32 -> logits (B, C), or (B, N, P) for parts."""
+        from tpc_core.models.folded import fast_path
+        from tpc_core.models.reduced import Reduced
+
         module = self.module.to(device)
         return fast_path(module) if self.precision == FULL else Reduced(module, self.precision)
 
@@ -122,6 +124,8 @@ def _described(card: ModelCard, size: int, source: str) -> nn.Module:
 
     It is drawn up without memory first: a card may ask for layers that no machine holds.
     """
+    from tpc_core.models.architectures import build
+
     try:
         with torch.device("meta"):
             outline = build(card.architecture, classes=len(card.classes), **card.options)
@@ -140,6 +144,9 @@ def _described(card: ModelCard, size: int, source: str) -> nn.Module:
 
 def load_weights(module: nn.Module, data: bytes, source: str) -> None:
     """Put the tensors of a safetensors file into a module, as float32."""
+    import safetensors
+    from safetensors.torch import load as load_tensors
+
     try:
         tensors = {
             name: tensor.float() if tensor.is_floating_point() else tensor
@@ -179,6 +186,8 @@ def encode_weights(tensors: dict[str, Tensor]) -> bytes:
 
     Running variances below what float16 resolves would become zero; BatchNorm's own eps covers them.
     """
+    from safetensors.torch import save as save_tensors
+
     half = {
         name: (tensor.to(torch.float16) if tensor.is_floating_point() else tensor).contiguous()
         for name, tensor in tensors.items()

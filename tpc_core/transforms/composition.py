@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from tpc_core.errors import InvalidValue, UnsupportedRequest
+from tpc_core.lazy_torch import torch
 from tpc_core.transforms.base import Array, Axis, Category, Parameter, Reach, Transform
 from tpc_core.transforms.cylinder import CylinderReach
 from tpc_core.transforms.noise import CoordinateNoise
@@ -17,6 +16,9 @@ from tpc_core.transforms.region import Box
 from tpc_core.transforms.rotation import Rotation
 from tpc_core.transforms.taper import Taper
 from tpc_core.transforms.twist import Twist
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _PAPER_RADII: dict[str, tuple[tuple[float, ...], ...]] = {
     "z-twist+z-rotation": ((20.0, 1.0), (20.0, 5.0), (50.0, 5.0)),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from tpc_core.lazy_torch import torch
 from tpc_core.transforms.base import Array, Category, Parameter, Transform
 from tpc_core.transforms.region import Ball
 from tpc_core.transforms.so3 import (
@@ -19,6 +19,9 @@ from tpc_core.transforms.so3 import (
     rotate,
     vector_from_quaternion,
 )
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def turning_norm(points: Array) -> float:

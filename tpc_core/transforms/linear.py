@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from tpc_core.lazy_torch import torch
 from tpc_core.transforms.base import AXES, Array, Category, Parameter, Transform
 from tpc_core.transforms.region import Ball
 from tpc_core.transforms.so3 import rotate
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)

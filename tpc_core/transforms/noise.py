@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Literal
 
 from tpc_core.errors import InvalidValue, UnsupportedRequest
+from tpc_core.lazy_torch import torch
 from tpc_core.transforms.base import Category, Parameter, Transform
 from tpc_core.transforms.region import Region
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Norm = Literal["l2", "linf"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from tpc_core.transforms.base import (
     AXES,
@@ -20,6 +20,9 @@ from tpc_core.transforms.base import (
     split_axis,
 )
 from tpc_core.transforms.region import Ball
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+from tpc_core.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def matrix_from_vector(w: Tensor) -> Tensor:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
+from tpc_core.lazy_torch import torch
 from tpc_core.transforms.base import AXES, Array, Axis, Category, Parameter, Transform, join_axis, split_axis
 from tpc_core.transforms.cylinder import CylinderReach
 from tpc_core.transforms.region import Box
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from tpc_core.transforms.base import Array, Category, Parameter, Transform
 from tpc_core.transforms.general_rotation import chord, turning_norm
 from tpc_core.transforms.region import Box
 from tpc_core.transforms.so3 import matrix_from_zyx, rotate, zyx_from_matrix
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from tpc_core.data.files.content import as_text, read_bytes
 from tpc_core.data.gallery.ply import read_ply
 from tpc_core.data.geometry import Geometry, as_trimesh, checked_geometry, ordered_points
 from tpc_core.data.names import MODELNET40_CLASSES
-from tpc_core.data.roots import REPO_ROOT
 from tpc_core.data.shape import OrderedPoints, Shape
 from tpc_core.errors import InvalidFile, unknown_name
+from tpc_core.shipped import shipped
 
-GALLERY_FOLDER = REPO_ROOT / "assets" / "gallery"
+GALLERY_FOLDER = shipped("assets", "gallery")
 INDEX_NAME = "index.json"
 
 

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
@@ -143,7 +144,8 @@ class Sandbox:
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         self._server = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("start.py"))]
-            + [str(value) for value in (theirs.fileno(), self.seconds, self.memory, self.reader)],
+            + [str(value) for value in (theirs.fileno(), self.seconds, self.memory, self.reader)]
+            + [_folder_of(self.reader)],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             env={**os.environ, **threads},
@@ -169,6 +171,12 @@ class Sandbox:
         if self._server is not None:
             self._server.poll()
         self._control = self._server = None
+
+
+def _folder_of(module: str) -> str:
+    """The folder from which the package of a module is imported here."""
+    found = find_spec(module.partition(".")[0])
+    return str(Path(found.origin).parents[1]) if found is not None and found.origin else ""
 
 
 def _greeting(control: socket.socket) -> list[str]:

@@ -31,4 +31,6 @@ if __name__ == "__main__":
         "tpc_core.certificate",
     ):
         empty_package(name)
-    importlib.import_module("tpc_core.data.sandbox.server").main(*sys.argv[1:])
+    *given, folder = sys.argv[1:]
+    sys.path.insert(1, folder)  # of the reader, which need not be part of this library
+    importlib.import_module("tpc_core.data.sandbox.server").main(*given)
