@@ -28,7 +28,10 @@ os.umask(0o077)  # what the server writes down is for itself: folders 0700, file
 if folder := os.environ.get("TPC_RUNS"):
     with suppress(OSError):  # a folder of somebody else, who answers for it
         Path(folder).expanduser().chmod(0o700)
-logging.getLogger("tpc_core").setLevel(logging.INFO)
+log = logging.getLogger("tpc_core")
+log.setLevel(logging.INFO)
+if not log.handlers:
+    log.addHandler(logging.StreamHandler())
 stay_at_home()
 account_for_uploads()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from tpc_core.data.sandbox.confinement import LOCKS, Limits, forbid_calls, forbi
 from tpc_core.data.sandbox.frames import receive_document
 from tpc_core.data.sandbox.server import _rehearse, rehearsed
 
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Landlock and seccomp are Linux's")
 
 
@@ -99,6 +101,12 @@ def test_a_system_that_cannot_read_under_seccomp_reads_without_it_and_says_so() 
     locks, had = rehearsed(NeedsCall(), {"a": b""}, Limits(5, 1 << 30))
     assert forbid_calls not in locks
     assert not any("seccomp" in words for words in had)
+
+
+def test_the_server_prints_what_could_be_had() -> None:
+    code = "import app.server\nfrom tpc_core.data.sandbox import Sandbox\nmade = Sandbox()\nmade.start()\nmade.stop()\n"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert "uploads are read by a process with" in done.stderr, done.stderr
 
 
 def test_what_could_be_had_is_said_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
