@@ -1,6 +1,7 @@
 # The explorer for one machine: `docker compose up`. docs/deployment.md says how it meets a class.
 #
 # TORCH_BACKEND chooses PyTorch's build: cpu, or a CUDA such as cu130 for a machine with an NVIDIA GPU.
+# BASE can be pinned to what was tried: `--build-arg BASE=python:3.11-slim@sha256:...` (docs/deployment.md says how).
 ARG BASE=python:3.11-slim
 
 FROM ${BASE} AS build
@@ -48,4 +49,4 @@ USER 10001
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
     CMD ["python", "-m", "app.health"]
-CMD ["python", "-m", "streamlit", "run", "app/main.py"]
+CMD ["python", "-m", "streamlit", "run", "app/server.py"]

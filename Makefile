@@ -10,7 +10,7 @@ WORKERS ?= 2
 # One compute thread per process unless told otherwise: two torch processes on two cores must not fight.
 export GOMP_SPINCOUNT ?= 0
 
-.PHONY: setup setup-dev app test test-browser lint bench soundness fuzz redteam gallery package lock licences audit clean
+.PHONY: setup setup-dev app test test-browser lint bench soundness fuzz redteam gallery package lock licences bill audit clean
 
 setup: .venv/.app
 setup-dev: .venv/.dev
@@ -85,6 +85,10 @@ lock: .venv/.dev
 
 licences: .venv/.dev
 	$(BIN)/python scripts/licences.py
+
+# What a release is made of, in CycloneDX: dist/bill-of-materials.cdx.json.
+bill: .venv/.dev
+	$(BIN)/python scripts/bill_of_materials.py
 
 audit: .venv/.dev
 	$(BIN)/uv tool run pip-audit@2.10.1 --strict --disable-pip --require-hashes -r requirements.lock -r requirements-dev.lock

@@ -34,6 +34,8 @@ from tpc_core.errors import TpcError
 
 LONGEST = 200
 """Characters of a value that are looked at, and of the reason why it was left out."""
+MOST = 64
+"""Values that a link can have; no page writes half as many."""
 _SILENT = ("embed", "embed_options")
 """Streamlit's own."""
 
@@ -132,6 +134,8 @@ def query_of(pieces: Sequence[Piece]) -> str:
 
 def take(pieces: Sequence[Piece], values: Mapping[str, str]) -> list[str]:
     """Take what the values say, in the order of the pieces; a sentence for each that makes no sense."""
+    if len(values) > MOST:
+        return [f"The link has {len(values):,} values, which no link of ours has; it was left out."]
     notices = []
     for piece in pieces:
         if piece.name not in values:

@@ -1,4 +1,4 @@
-"""TPC Explorer: `streamlit run app/main.py`."""
+"""The pages of TPC Explorer, as every visitor gets them; app/server.py serves them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts app/ on the path, and not 
     sys.path.insert(0, str(ROOT))
 
 import streamlit as st  # noqa: E402
+from streamlit import config  # noqa: E402
 
 from app.assets import prepare_static  # noqa: E402
 from app.look import style  # noqa: E402
@@ -23,6 +24,9 @@ from tpc_core.shipped import shipped  # noqa: E402
 
 for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside, let_others_in):
     st.cache_resource(show_spinner=False)(once)()
+if config._server_mode == "starlette-managed":  # this file by itself, without what stands before it
+    st.error("The explorer is started by `tpc app`, or `streamlit run app/server.py`.")
+    st.stop()
 st.set_page_config(page_title="TPC Explorer", page_icon=str(shipped("assets", "icon.png")), layout="wide")
 
 pages = {

@@ -1,18 +1,31 @@
-"""The files that visitors brought: each visitor's own, kept in memory while they are about, and never on disk."""
+"""The files that visitors brought: each visitor's own, kept in memory while they are about, and never on disk.
+
+All of them are parsed in a process of their own (tpc_core/data/sandbox), never in the server's.
+"""
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
 
+from tpc_core import Certificate
+from tpc_core.border import CERTIFICATE, read_json
 from tpc_core.data import Shape
-from tpc_core.data.sandbox import read_untrusted
+from tpc_core.data.sandbox import Sandbox, read_untrusted, safe_name
+from tpc_core.data.sandbox.frames import receive_document
 
 KEPT = 4
 """Files of one visitor; the oldest make room."""
-TOGETHER = 1 << 30
+TOGETHER = 512 << 20
 """Bytes that the files of all visitors may take in memory; who holds most makes room."""
+
+
+CERTIFICATE_MEMORY = 768 << 20
+"""Bytes that reading the largest certificate may take; an eighth of it for those of up to 4 MB."""
 
 
 class Uploads:
@@ -78,3 +91,28 @@ def is_upload(spec: str) -> bool:
 def read_upload(content: bytes, name: str) -> Shape:
     """The shape in an uploaded file, read in a process of its own; the name is cut down to safe letters."""
     return read_untrusted(content, name)
+
+
+@lru_cache(maxsize=1)
+def certificate_process() -> Sandbox:
+    """The one process that reads certificates; it starts with the first of them."""
+    sandbox = Sandbox("app.certificate_reader", memory=CERTIFICATE_MEMORY)
+
+    def stop() -> None:
+        with suppress(Exception):
+            sandbox.stop()
+
+    atexit.register(stop)
+    return sandbox
+
+
+def read_certificate(content: bytes, name: str) -> Certificate:
+    """The certificate in an uploaded file; its counts are still to be verified.
+
+    What comes back is parsed once more, since a parser that was taken over may send anything: it passes the border
+    first, so this costs what a genuine certificate of its size costs.
+    """
+    shown = safe_name(name)
+    document = certificate_process().ask(content, shown, receive_document)
+    read_json(document, CERTIFICATE, shown)
+    return Certificate.from_json(document)

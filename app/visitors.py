@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 
@@ -10,13 +9,14 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from app.admission import FairBoard
 from app.jobs import JobBoard, SavedRuns
+from app.protection.cookie import NAME, name_in
 from app.uploads import Uploads
 
 _SWEEP_EVERY = 30.0
 _ABOUT = 600.0
 """Seconds that a visitor counts as present after the last tab was closed: a reload must lose nothing."""
-_COOKIE = "_streamlit_xsrf"
 
 
 class Visitors:
@@ -26,11 +26,19 @@ class Visitors:
         self._lock = threading.Lock()
         self._sessions: dict[str, set[str]] = {}
         self._seen: dict[str, float] = {}
+        self._whose: dict[str, tuple[str, str]] = {}
 
-    def note(self, visitor: str, session: str) -> None:
+    def note(self, visitor: str, session: str, machine: str = "", *, named: bool = True) -> None:
+        """A session of a visitor is here. Those whom the server could give no name count as one for each machine."""
         with self._lock:
+            self._whose[visitor] = (visitor if named else f"nameless at {machine}", machine)
             self._sessions.setdefault(visitor, set()).add(session)
             self._seen[visitor] = time.monotonic()
+
+    def whose(self, visitor: str) -> tuple[str, str]:
+        """The name under which a visitor is counted, and their machine."""
+        with self._lock:
+            return self._whose.get(visitor, (visitor, ""))
 
     def present(self, visitor: str) -> bool:
         if not exists():
@@ -57,6 +65,7 @@ class Visitors:
                 with self._lock:
                     self._sessions.pop(visitor, None)
                     self._seen.pop(visitor, None)
+                    self._whose.pop(visitor, None)
 
 
 @st.cache_resource(show_spinner=False)
@@ -74,7 +83,8 @@ def uploads() -> Uploads:
 @st.cache_resource(show_spinner=False)
 def board() -> JobBoard:
     """The one board of runs; a thread of its own sweeps up after visitors who left, now and then."""
-    jobs, files, register = JobBoard(saved=SavedRuns.from_environment()), uploads(), visitors()
+    files, register = uploads(), visitors()
+    jobs = FairBoard(register.whose, register.present, SavedRuns.from_environment())
 
     def sweep() -> None:
         while True:
@@ -88,23 +98,16 @@ def board() -> JobBoard:
 
 
 def visitor() -> str:
-    """This browser, by a hash of its random XSRF token, so that a reload finds its runs; else the session."""
+    """This browser, by the name that the server gave it, so that a reload finds its runs; else the session."""
     context = get_script_run_ctx()
     session = context.session_id if context is not None else "none"
-    token = xsrf_token(st.context.cookies.get(_COOKIE))
-    name = hashlib.sha256(token).hexdigest()[:32] if token else session
-    visitors().note(name, session)
-    return name
+    name = name_in(st.context.cookies.get(NAME))
+    visitors().note(name or session, session, machine_of(session), named=name is not None)
+    return name or session
 
 
-def xsrf_token(cookie: object) -> bytes:
-    """The token in a cookie "2|mask|masked token|time"; the mask is new with every answer, the token stays."""
-    pieces = cookie.split("|") if isinstance(cookie, str) else []
-    try:
-        _, mask_text, masked_text, _ = pieces
-        mask, masked = bytes.fromhex(mask_text), bytes.fromhex(masked_text)
-    except ValueError:
-        return b""
-    if not mask or len(masked) < 8:
-        return b""
-    return bytes(byte ^ mask[place % len(mask)] for place, byte in enumerate(masked))
+def machine_of(session: str) -> str:
+    """The address from which a session's page came."""
+    client = get_instance().get_client(session) if exists() else None
+    context = client.client_context if client is not None else None
+    return str(context.remote_ip or "") if context is not None else ""

@@ -65,19 +65,7 @@ class LineVisitor(Visit):
         """Come by a link to a question, bring the file, and go to the Explore page."""
         loop = asyncio.get_running_loop()
         start = loop.time()
-        self.address = address
-        self.cookie = await asyncio.to_thread(_cookie, address)
-        self.line = await websockets.connect(
-            f"{address.replace('http', 'ws')}/_stcore/stream",
-            subprotocols=[websockets.Subprotocol("streamlit"), websockets.Subprotocol(self.cookie)],
-            additional_headers={"Cookie": f"_streamlit_xsrf={self.cookie}", "Origin": address},
-            max_size=None,
-            compression=None,
-        )
-        self.listening = asyncio.create_task(self._listen())
-        self.query, self.name = QUESTION, "certify"
-        await self._run_page()
-        self.name = ""
+        await self.enter(address)
         self.opened = loop.time() - start
         await self._press("choose_object")
         await self._until(lambda: "upload_file" in self.ids)
@@ -90,6 +78,22 @@ class LineVisitor(Visit):
         await self._until(lambda: self.finished > before and self.idle)
         self.held.clear()  # the dialog is closed
         await self._go("Explore")
+
+    async def enter(self, address: str, question: str = QUESTION) -> None:
+        """Come by a link to a question, and no further."""
+        self.address = address
+        self.cookie, self.cookies = await asyncio.to_thread(_cookies, address)
+        self.line = await websockets.connect(
+            f"{address.replace('http', 'ws')}/_stcore/stream",
+            subprotocols=[websockets.Subprotocol("streamlit"), websockets.Subprotocol(self.cookie)],
+            additional_headers={"Cookie": self.cookies, "Origin": address},
+            max_size=None,
+            compression=None,
+        )
+        self.listening = asyncio.create_task(self._listen())
+        self.query, self.name = question, "certify"
+        await self._run_page()
+        self.name = ""
 
     async def drag(self, dice: random.Random, steps: int) -> None:
         """Drag the slider over a few values, each as soon as the one before is seen; then let go."""
@@ -186,23 +190,33 @@ class LineVisitor(Visit):
         await self.line.send(message.SerializeToString())
 
     async def _upload(self) -> None:
-        """As the file field does it: ask for an address, put the file there, and tell the page."""
-        content = self.mark.file.read_bytes()
+        """Bring the marked file to the file field of the dialog."""
+        await self.bring("upload_file", self.mark.file.name, self.mark.file.read_bytes())
+
+    async def announce(self, name: str) -> str:
+        """Ask for an address to send a file to; the path of it."""
+        self.urls = None
         message = BackMsg()
         message.file_urls_request.request_id = "marked"
-        message.file_urls_request.file_names.append(self.mark.file.name)
+        message.file_urls_request.file_names.append(name)
         message.file_urls_request.session_id = self.session
         await self.line.send(message.SerializeToString())
         await self._until(lambda: self.urls is not None)
-        await asyncio.to_thread(
-            _put, f"{self.address}{self.urls.upload_url}", self.mark.file.name, content, self.cookie
-        )
-        state = WidgetState(id=self.ids["upload_file"])
+        return str(self.urls.upload_url)
+
+    async def send_file(self, path: str, name: str, content: bytes) -> None:
+        """Put a file where it was announced."""
+        await asyncio.to_thread(_put, f"{self.address}{path}", name, content, self.cookie, self.cookies)
+
+    async def bring(self, field: str, name: str, content: bytes) -> None:
+        """As a file field does it: ask for an address, put the file there, and tell the page."""
+        await self.send_file(await self.announce(name), name, content)
+        state = WidgetState(id=self.ids[field])
         info = state.file_uploader_state_value.uploaded_file_info.add()
-        info.file_id, info.name, info.size = self.urls.file_id, self.mark.file.name, len(content)
+        info.file_id, info.name, info.size = self.urls.file_id, name, len(content)
         info.file_urls.CopyFrom(self.urls)
-        self.held["upload_file"] = state
-        await self._say(fragment=self.fragments.get("upload_file", ""))
+        self.held[field] = state
+        await self._say(fragment=self.fragments.get(field, ""))
 
     async def _until(self, true: Any) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -293,21 +307,22 @@ def new_line_visitor(mark: Mark, marks: list[Mark]) -> LineVisitor:
     return LineVisitor(mark, patterns={other.pattern: other.name for other in marks})
 
 
-def _cookie(address: str) -> str:
+def _cookies(address: str) -> tuple[str, str]:
+    """The token that uploads repeat, and all cookies as a browser sends them back."""
     with urllib.request.urlopen(f"{address}/_stcore/health", timeout=60) as answer:
-        found = re.search(r"_streamlit_xsrf=([^;]+)", answer.headers["Set-Cookie"])
-    assert found is not None
-    return found[1].strip('"')
+        given = [line.partition(";")[0] for line in answer.headers.get_all("Set-Cookie")]
+    (token,) = (pair.partition("=")[2].strip('"') for pair in given if pair.startswith("_streamlit_xsrf="))
+    return token, "; ".join(given)
 
 
-def _put(url: str, name: str, content: bytes, cookie: str) -> None:
+def _put(url: str, name: str, content: bytes, cookie: str, cookies: str) -> None:
     edge = b"------marked"
     head = f'Content-Disposition: form-data; name="{name}"; filename="{name}"\r\n\r\n'.encode()
     body = b"--" + edge + b"\r\n" + head + content + b"\r\n--" + edge + b"--\r\n"
     headers = {
         "Content-Type": f"multipart/form-data; boundary={edge.decode()}",
         "X-Xsrftoken": cookie,
-        "Cookie": f"_streamlit_xsrf={cookie}",
+        "Cookie": cookies,
     }
     request = urllib.request.Request(url, data=body, headers=headers, method="PUT")
     with urllib.request.urlopen(request, timeout=60):

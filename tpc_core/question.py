@@ -10,9 +10,9 @@ import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.statistics import check_alpha
@@ -43,7 +43,7 @@ class Options:
 
     alpha: float = 0.001
     protocol: Protocol = "adaptive"
-    sigma: tuple[float, ...] | None = None
+    sigma: Annotated[tuple[float, ...], Field(fail_fast=True, max_length=8)] | None = None
     """Sigmas to use instead of the model's own, in edge units."""
     largest: bool = False
     """Look for the largest certified radius; the radius given, if any, is where the search ends."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import sys
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -37,10 +40,25 @@ def main() -> None:
         send(answers, answer)
 
 
+def bindings() -> Any:
+    """Open3D's compiled part by itself: `geometry`, `utility` and `visualization.rendering` are all that is used.
+
+    Its Python package imports a web server, notebooks and scikit-learn on the way, which are not installed here.
+    """
+    if "open3d" not in sys.modules:
+        found = find_spec("open3d")
+        assert found is not None
+        package = ModuleType("open3d")
+        package.__path__ = list(found.submodule_search_locations or ())
+        package.__file__ = found.origin  # by which the compiled part finds its materials
+        sys.modules["open3d"] = package
+    return importlib.import_module("open3d.cpu.pybind")
+
+
 def _render(content: bytes, renderers: dict[tuple[int, int], Any]) -> bytes:
-    import open3d as o3d
     from PIL import Image
 
+    o3d = bindings()
     with np.load(io.BytesIO(content), allow_pickle=False) as request:
         vertices, colours, faces = request["vertices"], request["colours"], request["faces"]
         eye, centre, background = request["eye"], request["centre"], request["background"]

@@ -22,6 +22,7 @@ from app.debug.why import first_remedies, symbols, why
 from app.export import run_report
 from app.jobs import Request
 from app.literal import literal
+from app.uploads import read_certificate
 from app.visitors import board
 from app.widgets.estimates import duration
 from tpc_core import Certificate, verify
@@ -219,22 +220,24 @@ def _start_button(visitor: str, example: Example, label: str) -> None:
 def _upload(visitor: str) -> None:
     st.caption("A certificate that `tpc certify --out` or the Certify page wrote. It is checked first.")
     given = st.file_uploader("Certificate", type=["json"], key="debug_file", label_visibility="collapsed")
-    if given is None or st.session_state.get("debug_file_seen") == given.file_id:
+    if given is None:
+        return
+    key = f"upload|{given.file_id}"
+    if st.session_state.get("debug_file_seen") == given.file_id:
+        task = desk().get(visitor, key)  # it may have failed after the page went on
+        if task is not None and (later := task.view()).status == "failed":
+            st.error(literal(later.message))
         return
     content = given.getvalue()
     st.session_state["debug_file_seen"] = given.file_id
 
     def work(task: Task) -> None:
-        certificate = Certificate.from_json(content)
+        certificate = read_certificate(content, given.name)
         verify(certificate)
         keep(visitor, title_of(certificate), certificate, model_of(certificate))
 
     try:
-        view = (
-            desk()
-            .start(visitor, f"upload|{given.file_id}", "Checking the certificate", work, votes=False)
-            .settle(2.0)
-        )
+        view = desk().start(visitor, key, "Checking the certificate", work, votes=False).settle(2.0)
     except TpcError as error:
         st.session_state["debug_notice"] = str(error)
         st.rerun()

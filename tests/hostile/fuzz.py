@@ -1,7 +1,8 @@
 """Leave it running: `make fuzz`, or `python -m tests.hostile.fuzz --minutes 10 [--target ply] [--seed 3]`.
 
 Damaged files go to every reader, in child processes with limits of memory and time. Whatever is not a refusal in
-one sentence is a finding: it is kept in the folder given by --findings, and the exit code is 1.
+one sentence, or costs more memory than a file of its size may, is a finding: it is kept in the folder given by
+--findings, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from tpc_core.errors import TpcError
 
 CASE_SECONDS = 20.0
 MEMORY_BYTES = 3 << 30
+"""Of the child process: past it, allocation fails."""
+CASE_BYTES = 500 << 20
+"""Of one case, whose file has at most 8 MB: a refusal that took more than this is no refusal."""
 BATCH = 200
 LONGEST_SENTENCE = 1000
 
@@ -42,6 +46,7 @@ class Tally:
     outcomes: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
     memory: int = 0
+    """Bytes that the most costly case took."""
 
     def add(self, other: Tally) -> None:
         self.outcomes.update(other.outcomes)
@@ -84,9 +89,13 @@ def run_batch(name: str, seed: int, cases: int, workshop: Path, note: Path | Non
             note.write_bytes(data)
             signal.setitimer(signal.ITIMER_PROF, CASE_SECONDS)  # of this process: the machine may be busy
             signal.setitimer(signal.ITIMER_REAL, 10 * CASE_SECONDS)
-        started = time.process_time()
+        started, before = time.process_time(), _forget_peak()
         try:
             tally.outcomes[try_case(target, data, workshop)] += 1
+            taken = _memory("VmHWM") - before
+            tally.memory = max(tally.memory, taken)
+            if taken > CASE_BYTES:
+                raise Finding(f"took {taken >> 20} MB for a file of {len(data):,} bytes")
         except Finding:
             if note is not None:
                 note.with_suffix(".why").write_text(traceback.format_exc())
@@ -95,8 +104,21 @@ def run_batch(name: str, seed: int, cases: int, workshop: Path, note: Path | Non
     if note is not None:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-    tally.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return tally
+
+
+def _forget_peak() -> int:
+    """Let Linux measure the peak of memory anew; the bytes that are in use now."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return _memory("VmRSS")
+
+
+def _memory(name: str) -> int:
+    """A figure of this process from /proc, in bytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) << 10
+    raise RuntimeError(f"this system does not state {name}")
 
 
 def in_child(name: str, seed: int, workshop: Path, findings: Path) -> Tally:
@@ -181,8 +203,8 @@ def show(tallies: dict[str, Tally], as_json: bool) -> None:
     if as_json:
         print(json.dumps({n: [t.outcomes, round(t.slowest, 3), t.memory] for n, t in tallies.items()}))
         return
-    print("| format | cases | refused | accepted | findings | slowest case (CPU s) |")
-    print("|---|---:|---:|---:|---:|---:|")
+    print("| format | cases | refused | accepted | findings | slowest case (CPU s) | most memory (MB) |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
     for name, tally in tallies.items():
         o = tally.outcomes
         cells = [
@@ -192,6 +214,7 @@ def show(tallies: dict[str, Tally], as_json: bool) -> None:
             f"{o['accepted']:,}",
             str(o["finding"]),
             f"{tally.slowest:.2f}",
+            f"{tally.memory / 2**20:.0f}",
         ]
         print("| " + " | ".join(cells) + " |")
 

@@ -6,6 +6,8 @@ import random
 import re
 from collections.abc import Callable
 
+from tests.hostile.grammar import changed_by_grammar
+
 NUMBERS = (b"nan", b"inf", b"-inf", b"1e400", b"-1", b"0", b"1", b"255", b"256", b"65536", b"2147483648",
            b"4294967295", b"4294967296", b"9223372036854775808", b"99999999999999999999", b"1e-320", b"0x10",
            b"1_000", b"+", b"-", b"", b".", b"1e", b"\xd9\xa1", b"true", b"null", b"[]", b"{}",
@@ -82,7 +84,13 @@ MUTATIONS: tuple[Callable[[bytearray, random.Random], None], ...] = (
 
 
 def mutated(seed: bytes, rng: random.Random) -> bytes:
-    """The file after one to four damages."""
+    """The file after one to four damages: half of the time such as its grammar allows, where it has one."""
+    if rng.random() < 0.5:
+        changed = changed_by_grammar(seed, rng)
+        if changed is not None:
+            seed = changed
+            if rng.random() < 0.8:
+                return seed[: 8 << 20]
     data = bytearray(seed)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         if data:

@@ -17,6 +17,7 @@ import h5py
 import numpy as np
 import trimesh
 
+from app import certificate_reader
 from tests.certificate.made import QUESTIONS, genuine, model_of
 from tpc_core.certificate import Certificate
 from tpc_core.certify import Budget, certify
@@ -378,6 +379,9 @@ TARGETS: dict[str, Target] = {
     ),
     "journal": Target(lambda: [_journal()], _as_file("journal.jsonl", lambda path: read_journal(path.parent))),
     "certificate": Target(_certificates, _read_certificate),
+    "uploaded certificate": Target(
+        _certificates, lambda data, folder: certificate_reader.answer(data, "certificate.json")
+    ),
     "forged certificate": Target(lambda: [b"0123456789abcdef" * 4], _read_forged),
 }  # fmt: skip
 """Format -> genuine files and reader. A new format is one row."""

@@ -12,8 +12,7 @@ import torch
 from tests.models.test_fast_path_agrees import NETWORKS, settled
 from tpc_core import Budget, Options, certify, load_model, load_object, replay
 from tpc_core.errors import TpcError
-from tpc_core.models import load_card
-from tpc_core.models.choose import model_with_digest
+from tpc_core.models import load_by_digest, load_card
 from tpc_core.models.precision import REDUCED, split_precision, with_precision
 from tpc_core.models.reduced import Reduced
 
@@ -79,6 +78,6 @@ def test_names_are_read_as_they_are_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pointnet64-noise", "pointnet64-noise@bfloat16"])
 def test_a_checkpoint_and_its_variants_are_found_by_what_they_are(name: str) -> None:
-    assert model_with_digest(load_model(name).digest).name == name
+    assert load_by_digest(load_model(name).digest, "x").name == name
     with pytest.raises(TpcError, match="no checkpoint here"):
-        model_with_digest("0" * 64)
+        load_by_digest("0" * 64, "x")

@@ -62,7 +62,7 @@ def test_the_licence_page_names_what_is_locked() -> None:
 
 def test_every_licence_permits_redistribution() -> None:
     licences = re.findall(r"^\| [a-z0-9.-]+ \| \d\S* \| (.*) \|$", PAGE.read_text(), flags=re.MULTILINE)
-    assert len(licences) > 100
+    assert len(licences) > 60
     for licence in licences:
         for term in re.split(r",| AND | OR ", licence):
             assert PERMISSIVE.search(term), licence

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from tpc_core.border import CERTIFICATE, Items, checked, read_json
 from tpc_core.cloud import Cloud
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidCertificate
@@ -24,7 +25,6 @@ from tpc_core.question import Question
 from tpc_core.smoothing import GENERATOR
 
 SCHEMA: Literal["tpc-certificate/2"] = "tpc-certificate/2"
-LARGEST_FILE = 64 << 20
 
 Count = Annotated[int, Field(ge=0, le=1 << 40)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -33,7 +33,7 @@ Stop = Literal["settled", "hopeless", "budget", "cancelled", "too-many-cells", "
 """Why the run ended: it had its answer, a part of the region would cost more than anyone waits for, the budget was
 spent, somebody stopped it, the region has more cells than are ever looked at, or it was saved while it went on."""
 
-Blocks = list[Any]
+Blocks = Items[Any]
 """A tally as Tally.to_json writes it; Tally.from_json checks each number."""
 
 
@@ -48,7 +48,7 @@ class ModelRecord(Record):
 
     name: str = Field(max_length=500)
     digest: str = Field(min_length=1, max_length=200)
-    classes: list[Annotated[str, Field(max_length=200)]] = Field(min_length=1, max_length=10_000)
+    classes: Items[Annotated[str, Field(max_length=200)]] = Field(min_length=1, max_length=10_000)
     task: Literal["classification", "segmentation"]
     smoothing: dict[str, Any]
 
@@ -86,7 +86,7 @@ class CloudRecord(Record):
 class RefutationRecord(Record):
     """An attack that was put to the test, in the order of the tests."""
 
-    parameter: list[Finite] = Field(max_length=300_000)
+    parameter: Items[Finite] = Field(max_length=300_000)
     rival: Count
     method: str = Field(max_length=80)
     votes: Blocks = Field(max_length=1_000_000)
@@ -98,9 +98,9 @@ class LedgerRecord(Record):
     seed: Annotated[int, Field(ge=0, lt=1 << 63)]
     own_seed: bool
     generator: Literal["philox4x64-10/box-muller/1"] = GENERATOR  # type: ignore[assignment]
-    families: list[list[Finite]] = Field(max_length=16)
+    families: Items[Items[Finite]] = Field(max_length=16)
     places: dict[Annotated[str, Field(max_length=400)], Blocks] = Field(max_length=1_000_000)
-    refutations: list[RefutationRecord] = Field(max_length=64)
+    refutations: Items[RefutationRecord] = Field(max_length=64)
 
     @staticmethod
     def of(ledger: Ledger) -> LedgerRecord:
@@ -190,38 +190,18 @@ class Certificate(Record):
     @staticmethod
     def from_json(text: str | bytes) -> Certificate:
         """Read a certificate, or say in one sentence what is wrong with it."""
-        if len(text) > LARGEST_FILE:
-            raise InvalidCertificate(f"a certificate has at most {LARGEST_FILE >> 20} MB; this is not one")
-        try:
-            content = json.loads(text, object_pairs_hook=_once)
-        except (ValueError, RecursionError) as error:
-            raise InvalidCertificate(f"not a certificate: {error}") from None
+        content = read_json(text, CERTIFICATE, "the file")
         version = content.get("schema_version") if isinstance(content, dict) else None
         if version == "tpc-certificate/1":
             raise InvalidCertificate(
                 "this certificate was made by an earlier version, whose votes cannot be checked any more; certify again"
             )
-        try:
-            return Certificate.model_validate(content)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            place = ".".join(str(piece) for piece in first["loc"]) or "the file"
-            raise InvalidCertificate(f"not a {SCHEMA} file: {place}: {first['msg']}") from None
-        except RecursionError:
-            raise InvalidCertificate("not a certificate: nested too deeply") from None
+        return checked(Certificate, content, CERTIFICATE, "the file")
 
     @staticmethod
     def load(path: Path) -> Certificate:
         """Read a certificate file."""
-        return Certificate.from_json(read_bytes(path, LARGEST_FILE))
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object without repeated keys: which of two values counts must not depend on the reader."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise InvalidCertificate("a key is given twice")
-    return found
+        return Certificate.from_json(read_bytes(path, CERTIFICATE.size))
 
 
 QUESTION = TypeAdapter(Question)

@@ -69,7 +69,7 @@ def root() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; every error that a user can cause is one line and exit code 2."""
-    from tpc_core.errors import InvalidValue, TpcError
+    from tpc_core.errors import InvalidValue, TpcError, one_line
 
     try:
         if any("\0" in argument for argument in arguments or ()):
@@ -95,6 +95,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = 0
     except OSError as error:  # the disk is full, a folder is read-only, a device is gone
         code = _complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+    except Exception as error:
+        # Python's own exit code for an error that nobody foresaw is 1, which here means "not certified".
+        if os.environ.get("TPC_STACK"):
+            raise
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        code = _complain(f"something unforeseen: {one_line(reason, 400)} (TPC_STACK=1 shows where)")
     if arguments is None:
         sys.exit(code)
     return code

@@ -89,10 +89,11 @@ def evaluate(
     gpus_per_worker: float,
     as_json: bool,
     **given: Any,
-) -> None:
+) -> int:
     """Certified accuracy, certified ratio and clean accuracy over a data set.
 
-    Every finished object is a line in OUT/journal.jsonl; after a crash or Ctrl-C, --resume goes on.
+    Every finished object is a line in OUT/journal.jsonl; after a crash or Ctrl-C, --resume goes on. Where a plan names
+    models that are not here, the others are evaluated, and the exit code is 2.
     """
     from tpc_core.evaluation.claims import parse_claims
     from tpc_core.evaluation.plan import has_checkpoint
@@ -129,10 +130,11 @@ def evaluate(
         click.echo(
             json.dumps({"evaluations": [to_json(item) for item in finished], "no_checkpoint_yet": missing})
         )
-        return
-    for entry in missing:
-        click.echo(f"{entry['model']}: no checkpoint yet ({len(entry['claims'])} claims wait for it)")
-    click.echo(f"Written to {out}; make a page of it with `tpc report {out}`.")
+    else:
+        for entry in missing:
+            click.echo(f"{entry['model']}: no checkpoint yet ({len(entry['claims'])} claims wait for it)")
+        click.echo(f"Written to {out}; make a page of it with `tpc report {out}`.")
+    return 2 if missing else 0
 
 
 def _requests(

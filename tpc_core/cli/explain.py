@@ -28,7 +28,7 @@ from tpc_core.explain import (
     find_smallest_attack,
 )
 from tpc_core.forecast import SigmaLook, sweep_judgement, sweep_sigmas
-from tpc_core.models import Model, load_model
+from tpc_core.models import Model, load_by_digest, load_model
 from tpc_core.proofs import CellStanding
 
 
@@ -65,7 +65,7 @@ def explain(
     if samples is not None and not more:
         raise InvalidValue("--samples bounds what --more may cast; give both")
     view = CaseView.of(Certificate.load(file))
-    base = load_model(model or view.certificate.model.name) if attack or sweep or more else None
+    base = _model(view.certificate, model) if attack or sweep or more else None
     if more and base is not None:
         view = CaseView.of(_continued(view, base, samples, silent=as_json))
     search = _searched(view, base, silent=as_json) if attack and base is not None else None
@@ -81,6 +81,12 @@ def explain(
         for line in _lines(found):
             click.echo(line)
     return 0 if view.certificate.verdict == "certified" else 1
+
+
+def _model(certificate: Certificate, chosen: str | None) -> Model:
+    """The checkpoint that was chosen, or the shipped one of the recorded digest: a file names no path to open."""
+    recorded = certificate.model
+    return load_model(chosen) if chosen else load_by_digest(recorded.digest, recorded.name)
 
 
 @dataclass(frozen=True)

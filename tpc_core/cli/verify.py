@@ -63,10 +63,11 @@ def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_js
 
 
 def _model(certificate: Certificate, name: str | None) -> Model:
-    from tpc_core.models import load_model
-    from tpc_core.models.choose import model_with_digest
+    from tpc_core.models import load_by_digest, load_model
 
-    return load_model(name) if name is not None else model_with_digest(certificate.model.digest)
+    # A stranger's file says which model by its digest; the name in it could be any path of this machine.
+    recorded = certificate.model
+    return load_model(name) if name is not None else load_by_digest(recorded.digest, recorded.name)
 
 
 def _replay(certificate: Certificate, model: Model, *, silent: bool) -> int:

@@ -9,8 +9,11 @@ MAX_UPLOAD_BYTES = 50 * 2**20
 """A file that a visitor of the app sends."""
 
 UPLOAD_SECONDS = 20.0
-UPLOAD_MEMORY_BYTES = 2 * 2**30
+UPLOAD_MEMORY_BYTES = 3 * 2**29
 """What the child process that reads an upload may take."""
+
+SMALL_UPLOAD_BYTES = 4 * 2**20
+"""Four uploads up to this size are read at once, each with an eighth of the memory; larger ones one by one."""
 
 MAX_VERTICES = 4_000_000
 MAX_FACES = 8_000_000

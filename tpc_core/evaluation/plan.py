@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from tpc_core.data.files.content import as_text, read_bytes
-from tpc_core.data.limits import MAX_LIST_BYTES
+from tpc_core.border import PLAN, checked, read_toml
+from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.settings import Request
 from tpc_core.models.store import weights_path
@@ -21,13 +18,7 @@ def load_plan(path: Path, overrides: dict[str, Any] | None = None) -> list[Reque
 
     `overrides` (what was typed on the command line) win over the file.
     """
-    text = as_text(read_bytes(path, MAX_LIST_BYTES), str(path))
-    try:
-        content = tomllib.loads(text)
-    except ValueError as error:  # a number of too many digits is a plain one
-        raise InvalidFile(f"{path}: {error}") from error
-    except RecursionError as error:
-        raise InvalidFile(f"{path} is nested too deeply") from error
+    content = read_toml(read_bytes(path, PLAN.size), PLAN, str(path))
     unknown = set(content) - {"defaults", "evaluate"}
     entries = content.get("evaluate")
     if unknown or not isinstance(entries, list) or not entries:
@@ -45,12 +36,8 @@ def load_plan(path: Path, overrides: dict[str, Any] | None = None) -> list[Reque
 def _request(
     path: Path, defaults: dict[str, Any], entry: dict[str, Any], overrides: dict[str, Any]
 ) -> Request:
-    try:
-        return Request.model_validate({**defaults, **entry, **overrides})
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(piece) for piece in first["loc"])
-        raise InvalidFile(f"{path}: {entry.get('model', 'an entry')}: {where}: {first['msg']}") from None
+    name = f"{path}: {entry.get('model', 'an entry')}"
+    return checked(Request, {**defaults, **entry, **overrides}, PLAN, name)
 
 
 def has_checkpoint(request: Request) -> bool:

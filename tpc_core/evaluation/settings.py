@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tpc_core.border import Items
 from tpc_core.certify import Budget, Options
 from tpc_core.data import Dataset
 from tpc_core.errors import InvalidValue
@@ -103,7 +104,7 @@ class Request(BaseModel):
     limit: Annotated[int, Field(ge=1)] | None = None
     points: int | None = None
     model: str
-    claims: list[str]
+    claims: Items[str]
     alpha: float = 0.001
     budget_samples: Annotated[int, Field(ge=1)] | None = 1_000_000
     protocol: Literal["adaptive", "paper"] = "adaptive"

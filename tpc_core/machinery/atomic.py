@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 from tpc_core.errors import CannotWrite
@@ -19,12 +19,13 @@ def write_atomically(path: Path, content: bytes) -> None:
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".tmp")
+        temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+        # Whoever runs this says by the umask who may read it: everybody as a rule, nobody else for the explorer.
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
         sync_folder(path.parent)
     except BaseException as error:

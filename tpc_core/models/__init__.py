@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tpc_core.models.architectures import ARCHITECTURES, build
     from tpc_core.models.card import Measurement, ModelCard
     from tpc_core.models.foreign import bring
-    from tpc_core.models.store import Model, list_models, load_card, load_model
+    from tpc_core.models.store import Model, list_models, load_by_digest, load_card, load_model
 
 # To list the checkpoints takes none of the torch modules.
 open_door(
@@ -19,7 +19,7 @@ open_door(
         "tpc_core.models.architectures": ("ARCHITECTURES", "build"),
         "tpc_core.models.card": ("Measurement", "ModelCard"),
         "tpc_core.models.foreign": ("bring",),
-        "tpc_core.models.store": ("Model", "list_models", "load_card", "load_model"),
+        "tpc_core.models.store": ("Model", "list_models", "load_by_digest", "load_card", "load_model"),
     },
 )
 
@@ -31,6 +31,7 @@ __all__ = [
     "bring",
     "build",
     "list_models",
+    "load_by_digest",
     "load_card",
     "load_model",
 ]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from tpc_core.border import CARD, Items, checked, read_json
 from tpc_core.data.files.content import read_bytes
-from tpc_core.errors import InvalidFile
-
-LARGEST_CARD = 4 << 20
 
 
 class Measurement(BaseModel):
@@ -34,10 +32,10 @@ class ModelCard(BaseModel):
     architecture: str
     options: dict[str, Any] = Field(default_factory=dict)
     task: Literal["classification", "segmentation"] = "classification"
-    classes: list[str]
+    classes: Items[str]
     num_points: int | None = None
     smoothing: dict[str, Any]
-    sigma: list[float] | None = None
+    sigma: Items[float] | None = None
     dataset: str
     data: str = Field(description="which objects it was trained on")
     seed: int
@@ -50,14 +48,9 @@ class ModelCard(BaseModel):
         description="percent on the held-aside part of train, by few Monte-Carlo votes: for tuning",
     )
     clean_accuracy: Measurement | None = None
-    certified_accuracy: list[Measurement] | None = None
+    certified_accuracy: Items[Measurement] | None = None
 
 
 def read_card(path: Path) -> ModelCard:
     """Read a card, or raise InvalidFile with one line that says what is wrong in it."""
-    try:
-        return ModelCard.model_validate_json(read_bytes(path, LARGEST_CARD))
-    except ValidationError as error:
-        detail = error.errors()[0]
-        where = ".".join(str(part) for part in detail["loc"]) or "the file"
-        raise InvalidFile(f"{path}: {where}: {detail['msg']}") from error
+    return checked(ModelCard, read_json(read_bytes(path, CARD.size), CARD, str(path)), CARD, str(path))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tpc_core.errors import UnsupportedRequest
-from tpc_core.lazy_torch import torch
 from tpc_core.models.card import ModelCard
-from tpc_core.models.precision import FULL, REDUCED, with_precision
 from tpc_core.models.store import Model, list_models, load_model
 from tpc_core.smoothing import Cover, CylinderSmoothing, OneProbability, Rule, rule_for, smoothing_from_json
 from tpc_core.transforms import Composition, Transform
@@ -37,21 +35,6 @@ def model_for(transform: Transform, name: str | None = None, points: int | None 
             f"no shipped checkpoint can certify {transform.name}; train one, or name one by --model"
         )
     return load_model(min(fitting, key=lambda card: _rank(card, transform, wanted)).name)
-
-
-def model_with_digest(digest: str) -> Model:
-    """The shipped checkpoint, or its variant, that is the function of this digest.
-
-    A file that names a model may have been written by anyone, so nothing is opened because of a name in it.
-    """
-    for card in list_models():
-        for precision in (FULL, *REDUCED):
-            # The card is enough to know the digest; weights are read only where it fits.
-            if Model(card, torch.nn.Identity(), precision).digest == digest:
-                return load_model(with_precision(card.name, precision))
-    raise UnsupportedRequest(
-        f"no checkpoint here has the digest {digest[:12]}...; name the model that voted by --model"
-    )
 
 
 def _rank(

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tpc_core.data.files.content import read_bytes
-from tpc_core.errors import InvalidFile, TpcError, unknown_name
+from tpc_core.errors import InvalidFile, TpcError, UnknownName, one_line, unknown_name
 from tpc_core.lazy_torch import torch
 from tpc_core.models.card import ModelCard, read_card
-from tpc_core.models.precision import FULL, split_precision, with_precision
+from tpc_core.models.precision import FULL, REDUCED, split_precision, with_precision
 from tpc_core.models.tasks import Task
 from tpc_core.shipped import shipped
 from tpc_core.smoothing import Smoothing, smoothing_from_json
@@ -58,10 +58,7 @@ class Model:
     @property
     def digest(self) -> str:
         """What identifies the function h: the sha256 of the weights together with the architecture."""
-        parts = [self.card.architecture, self.card.options, self.card.sha256]
-        if self.precision != FULL:
-            parts.append(self.precision)
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return digest_of(self.card, self.precision)
 
     @cached_property
     def smoothing(self) -> Smoothing:
@@ -74,6 +71,25 @@ class Model:
 
         module = self.module.to(device)
         return fast_path(module) if self.precision == FULL else Reduced(module, self.precision)
+
+
+def digest_of(card: ModelCard, precision: str = FULL) -> str:
+    """The digest of the model that a card describes, without its weights: the card has their sha256."""
+    parts = [card.architecture, card.options, card.sha256]
+    if precision != FULL:
+        parts.append(precision)
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def load_by_digest(digest: str, name: str) -> Model:
+    """The shipped checkpoint with this digest. `name` is what somebody's file calls it: it is shown, never opened."""
+    for card in list_models():
+        for precision in (FULL, *REDUCED):
+            if digest_of(card, precision) == digest:
+                return load_model(with_precision(card.name, precision))
+    raise UnknownName(
+        f"no checkpoint here has the digest {one_line(digest, 12)} of {one_line(name, 80)!r}; give yours with --model"
+    )
 
 
 def load_model(name_or_path: str) -> Model:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from tpc_core.data.files.content import as_text, read_bytes
-from tpc_core.data.limits import MAX_LIST_BYTES
-from tpc_core.errors import InvalidFile
+from tpc_core.border import RECIPE, Items, checked, read_toml
+from tpc_core.data.files.content import read_bytes
 
 
 class _Strict(BaseModel):
@@ -92,7 +90,7 @@ class TrainConfig(_Strict):
         le=1,
         description="an object is shown as often as its class size to the power of -b",
     )
-    teachers: list[str] = Field(
+    teachers: Items[str] = Field(
         default_factory=list, description="checkpoints whose mean answer to the same clouds is learnt as well"
     )
     teaching: float = Field(default=0.5, ge=0, le=1, description="the teachers' share of the target")
@@ -126,21 +124,9 @@ class TrainConfig(_Strict):
 def load_config(path: str | Path) -> TrainConfig:
     """Read a recipe, or raise InvalidFile with one line that says what is wrong in it."""
     path = Path(path)
-    text = as_text(read_bytes(path, MAX_LIST_BYTES), str(path))
-    try:
-        values = tomllib.loads(text)
-    except ValueError as error:  # a number of too many digits is a plain one
-        raise InvalidFile(f"{path} is not a TOML file: {error}") from error
-    except RecursionError as error:
-        raise InvalidFile(f"{path} is nested too deeply") from error
-    return parse_config(values, str(path))
+    return parse_config(read_toml(read_bytes(path, RECIPE.size), RECIPE, str(path)), str(path))
 
 
 def parse_config(values: dict[str, Any], source: str) -> TrainConfig:
     """A recipe from a table of values; `source` is named in the error."""
-    try:
-        return TrainConfig.model_validate(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InvalidFile(f"{source}: {where}: {first['msg']}") from error
+    return checked(TrainConfig, values, RECIPE, source)

@@ -24,6 +24,9 @@ READY = {
 }
 """What is on a page once it can be used."""
 
+POLICY = "Content Security Policy"
+"""What Chromium's console names when a page does what its headers forbid."""
+
 FAILED = pytest.StashKey[bool]()
 """Whether the body of a test failed."""
 
@@ -64,15 +67,17 @@ def chromium() -> Iterator[Any]:
 def visit(
     chromium: Any, server: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[Callable[..., Any]]:
-    """Open a page as a new visitor; an error on a page, or a request to anywhere else, fails the test."""
+    """Open a page as a new visitor; an error, a breach of its policy, or a request to elsewhere fails the test."""
     contexts: list[Any] = []
     elsewhere: list[str] = []
+    breaches: list[str] = []
     own = (server, "data:", "blob:", "ws")
 
     def open_page(path: str = "", width: int = 1280, height: int = 720) -> Any:
         context = chromium.new_context(viewport={"width": width, "height": height})
         context.set_default_timeout(PATIENCE)
         context.on("request", lambda r: None if r.url.startswith(own) else elsewhere.append(r.url))
+        context.on("console", lambda said: breaches.append(said.text) if POLICY in said.text else None)
         contexts.append(context)
         page = context.new_page()
         page.goto(f"{server}/{path}")
@@ -92,3 +97,4 @@ def visit(
         context.close()
     assert errors == []
     assert elsewhere == []
+    assert breaches == []

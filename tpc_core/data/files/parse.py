@@ -11,7 +11,7 @@ from tpc_core.data.files.pcd import parse_pcd
 from tpc_core.data.files.with_trimesh import parse_glb, parse_obj, parse_ply, parse_stl
 from tpc_core.data.files.xyz import parse_xyz
 from tpc_core.data.geometry import Geometry, checked_geometry
-from tpc_core.errors import InvalidFile
+from tpc_core.errors import InvalidFile, TpcError
 
 FORMATS: dict[str, Callable[[bytes, str], Geometry]] = {
     ".glb": parse_glb,
@@ -35,4 +35,11 @@ def read_geometry(content: bytes, name: str) -> Geometry:
     if ending not in FORMATS:
         known = ", ".join(sorted(FORMATS))
         raise InvalidFile(f"{name} ends in {ending or 'nothing'!r}; these can be read: {known}")
-    return checked_geometry(FORMATS[ending](content, name), name)
+    try:
+        return checked_geometry(FORMATS[ending](content, name), name)
+    except (TpcError, MemoryError):
+        raise
+    except Exception as error:  # what nobody foresaw is still the fault of the file, and one sentence
+        raise InvalidFile(
+            f"{name} cannot be read as {ending[1:].upper()} ({type(error).__name__})"
+        ) from error

@@ -17,10 +17,20 @@ from numpy.typing import NDArray
 from tpc_core.data.geometry import Geometry
 from tpc_core.data.limits import MAX_FACES, MAX_POINTS, MAX_VERTICES
 from tpc_core.data.ordered import OrderedPoints
-from tpc_core.errors import InvalidCloud, InvalidFile
+from tpc_core.errors import InvalidCertificate, InvalidCloud, InvalidFile, TpcError
 
+AT_ONCE = 4
+"""Small files read at the same time, beside one large one."""
+SHARE = 8
+"""A small file has one part in so many of the memory that a large one has."""
+SMALL, LARGE = b"s", b"l"
+"""What is said on the control line for each file."""
 _LENGTH = struct.Struct("<Q")
-_ERRORS: dict[bytes, type[InvalidFile | InvalidCloud]] = {b"file": InvalidFile, b"cloud": InvalidCloud}
+_ERRORS: dict[bytes, type[TpcError]] = {
+    b"file": InvalidFile,
+    b"cloud": InvalidCloud,
+    b"certificate": InvalidCertificate,
+}
 _LONGEST_MESSAGE = 600
 _LARGEST_ANSWER = MAX_VERTICES * 24 + MAX_FACES * 12 + MAX_POINTS * 12 + 4096
 
@@ -80,18 +90,29 @@ def answer_of(geometry: Geometry, ordered: OrderedPoints) -> list[bytes]:
     return [kind, *(_packed(array) for array in arrays)]
 
 
-def answer_of_error(error: InvalidFile | InvalidCloud) -> list[bytes]:
+def answer_of_error(error: TpcError) -> list[bytes]:
     """A refusal in the same four pieces."""
-    kind = b"cloud" if isinstance(error, InvalidCloud) else b"file"
+    kind = next((name for name, type_ in _ERRORS.items() if isinstance(error, type_)), b"file")
     return [kind, str(error).encode("utf-8", "replace")[:_LONGEST_MESSAGE], b"", b""]
+
+
+def document_answer(content: bytes) -> list[bytes]:
+    """A document that was read and found to be good, in the same four pieces."""
+    return [b"document", content, b"", b""]
+
+
+def receive_document(link: socket, name: str, deadline: Deadline) -> bytes:
+    """The document that the parser found to be good, or the error that it reports."""
+    kind, pieces = _receive(link, deadline)
+    if kind != b"document":
+        raise _nonsense(name)
+    return pieces[0]
 
 
 def receive_answer(link: socket, name: str, deadline: Deadline) -> tuple[Geometry, OrderedPoints]:
     """The shape that the parser found, or the error that it reports."""
-    kind, *pieces = receive_parts(link, 4, _LARGEST_ANSWER, deadline)
-    if kind in _ERRORS:
-        raise _ERRORS[kind](" ".join(pieces[0].decode("utf-8", "replace").split())[:_LONGEST_MESSAGE])
-    damaged = InvalidFile(f"{name} made its parser answer nonsense; it was not read")
+    kind, pieces = _receive(link, deadline)
+    damaged = _nonsense(name)
     if kind not in (b"mesh-shape", b"cloud-shape"):
         raise damaged
     try:
@@ -106,6 +127,17 @@ def receive_answer(link: socket, name: str, deadline: Deadline) -> tuple[Geometr
     if not sound or bool(len(faces)) != (kind == b"mesh-shape"):
         raise damaged
     return Geometry(vertices, faces if len(faces) else None), OrderedPoints(points)
+
+
+def _receive(link: socket, deadline: Deadline) -> tuple[bytes, list[bytes]]:
+    kind, *pieces = receive_parts(link, 4, _LARGEST_ANSWER, deadline)
+    if kind in _ERRORS:
+        raise _ERRORS[kind](" ".join(pieces[0].decode("utf-8", "replace").split())[:_LONGEST_MESSAGE])
+    return kind, pieces
+
+
+def _nonsense(name: str) -> InvalidFile:
+    return InvalidFile(f"{name} made its parser answer nonsense; it was not read")
 
 
 def _packed(array: NDArray[np.generic]) -> bytes:
@@ -124,7 +156,15 @@ def _unpacked(data: bytes, dtype: str, most: int) -> NDArray[np.generic]:
     except Exception as error:  # numpy reads the header with Python's tokenizer, which has errors of its own
         raise ValueError("not an array") from error
     body = data[stream.tell() :]
-    if found != np.dtype(dtype) or by_column or len(shape) != 2 or shape[1] != 3 or not 0 <= shape[0] <= most:
+    whole = all(type(side) is int for side in shape)
+    if (
+        found != np.dtype(dtype)
+        or by_column
+        or not whole
+        or len(shape) != 2
+        or shape[1] != 3
+        or not 0 <= shape[0] <= most
+    ):
         raise ValueError("not the array that was agreed on")
     if shape[0] * 3 * found.itemsize != len(body):
         raise ValueError("the array is not as long as it says")

@@ -1,4 +1,4 @@
-"""Run as a script: starts the server with the parsers and nothing else.
+"""Run as a script: starts the server with the parsers that it was told to use, and nothing else.
 
 The packages on the way to them import torch and most of the library, which takes seconds and hundreds of megabytes
 that no parser needs. Here they are put in place empty, so that only the modules asked for are imported.
@@ -23,6 +23,14 @@ def empty_package(name: str) -> None:
 
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
-    for name in ("tpc_core", "tpc_core.data", "tpc_core.data.files", "tpc_core.data.sandbox"):
+    for name in (
+        "tpc_core",
+        "tpc_core.data",
+        "tpc_core.data.files",
+        "tpc_core.data.sandbox",
+        "tpc_core.certificate",
+    ):
         empty_package(name)
-    importlib.import_module("tpc_core.data.sandbox.server").main(*sys.argv[1:])
+    *given, folder = sys.argv[1:]
+    sys.path.insert(1, folder)  # of the reader, which need not be part of this library
+    importlib.import_module("tpc_core.data.sandbox.server").main(*given)
