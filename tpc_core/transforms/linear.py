@@ -54,6 +54,10 @@ class Linear(Transform):
     def apply(self, points: Tensor, z: Tensor) -> Tensor:
         return rotate(points, _matrix(z))
 
+    @property
+    def glsl(self) -> str:
+        return "return p + mat3(z[0], z[3], z[6], z[1], z[4], z[7], z[2], z[5], z[8]) * p;"
+
     def inverse(self, z: Tensor) -> Tensor:
         return torch.flatten(torch.linalg.inv(_matrix(z)) - torch.eye(3).to(z), -2)
 

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tpc_core.transforms.base import AXES, Array, Axis, Category, Parameter, Transform, join_axis, split_axis
+from tpc_core.transforms.base import (
+    AXES,
+    Array,
+    Axis,
+    Category,
+    Parameter,
+    Transform,
+    glsl_about,
+    join_axis,
+    split_axis,
+)
 from tpc_core.transforms.cylinder import CylinderReach
 from tpc_core.transforms.region import Box
 
@@ -35,6 +45,10 @@ class Rotation(Transform):
         angle = z[..., 0, None].to(points)
         cos, sin = torch.cos(angle), torch.sin(angle)
         return join_axis(cos * u - sin * v, sin * u + cos * v, h, self.axis)
+
+    @property
+    def glsl(self) -> str:
+        return glsl_about(self.axis, "q.xy = tpcTurn(q.xy, z[0]);")
 
     def region(self, radii: Sequence[float]) -> Box:
         return Box((min(radii[0], math.pi),))

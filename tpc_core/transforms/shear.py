@@ -16,6 +16,7 @@ from tpc_core.transforms.base import (
     Parameter,
     Transform,
     axis_order,
+    glsl_about,
     join_axis,
     split_axis,
 )
@@ -57,6 +58,10 @@ class Shear(Transform):
         u, v, h = split_axis(points, self.axis)
         along_u, along_v = z[..., 0, None].to(points), z[..., 1, None].to(points)
         return join_axis(u + along_u * h, v + along_v * h, h, self.axis)
+
+    @property
+    def glsl(self) -> str:
+        return glsl_about(self.axis, "q.xy += vec2(z[0], z[1]) * q.z;")
 
     def region(self, radii: Sequence[float]) -> Ball:
         return Ball(radii[0], 2)

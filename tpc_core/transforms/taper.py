@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from tpc_core.transforms.base import AXES, Array, Axis, Category, Parameter, Transform, join_axis, split_axis
+from tpc_core.transforms.base import (
+    AXES,
+    Array,
+    Axis,
+    Category,
+    Parameter,
+    Transform,
+    glsl_about,
+    join_axis,
+    split_axis,
+)
 from tpc_core.transforms.cylinder import CylinderReach
 from tpc_core.transforms.region import Box
 
@@ -32,6 +42,10 @@ class Taper(Transform):
         u, v, h = split_axis(points, self.axis)
         scale = 1 + z[..., 0, None].to(points) * h
         return join_axis(u * scale, v * scale, h, self.axis)
+
+    @property
+    def glsl(self) -> str:
+        return glsl_about(self.axis, "q.xy *= 1.0 + z[0] * q.z;")
 
     def region(self, radii: Sequence[float]) -> Box:
         return Box((radii[0],))

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tpc_core.transforms.base import AXES, Array, Axis, Category, Parameter, Transform, join_axis, split_axis
+from tpc_core.transforms.base import (
+    AXES,
+    Array,
+    Axis,
+    Category,
+    Parameter,
+    Transform,
+    glsl_about,
+    join_axis,
+    split_axis,
+)
 from tpc_core.transforms.cylinder import CylinderReach
 from tpc_core.transforms.region import Box
 
@@ -34,6 +44,10 @@ class Twist(Transform):
         angle = z[..., 0, None].to(points) * h
         cos, sin = torch.cos(angle), torch.sin(angle)
         return join_axis(cos * u - sin * v, sin * u + cos * v, h, self.axis)
+
+    @property
+    def glsl(self) -> str:
+        return glsl_about(self.axis, "q.xy = tpcTurn(q.xy, z[0] * q.z);")
 
     def region(self, radii: Sequence[float]) -> Box:
         return Box((radii[0],))

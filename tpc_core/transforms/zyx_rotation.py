@@ -54,6 +54,11 @@ class ZYXRotation(Transform):
     def apply(self, points: Tensor, z: Tensor) -> Tensor:
         return rotate(points, matrix_from_zyx(z))
 
+    @property
+    def glsl(self) -> str:
+        about_x = "p.yz = tpcTurn(p.yz, z[2]);"
+        return f"{about_x} p.zx = tpcTurn(p.zx, z[1]); p.xy = tpcTurn(p.xy, z[0]); return p;"
+
     def inverse(self, z: Tensor) -> Tensor:
         return zyx_from_matrix(matrix_from_zyx(z).transpose(-1, -2))
 
