@@ -13,6 +13,8 @@ _CSS = """
 h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
 .tpc-object { width: 64px; height: 64px; object-fit: contain; border-radius: 8px;
   background: color-mix(in srgb, currentColor 6%, transparent); display: block; }
+[class*=st-key-][class*=_scene] { display: none; }
+.tpc-blank { background-size: cover; background-position: center; }
 .tpc-blank { display: flex; align-items: center; justify-content: center; opacity: .5; letter-spacing: 2px; }
 .tpc-verdict { margin-top: .2rem; border-radius: 8px; padding: .7rem 1rem; font-size: 1.06rem; line-height: 1.4;
   border-left: 5px solid; background: color-mix(in srgb, currentColor 5%, transparent); }
