@@ -110,13 +110,16 @@ class TestCloud:
         assert len(unpacked(rest["x"])) == 1
         assert len(unpacked(loud["x"])) == 39
 
-    def test_a_mesh_is_drawn_instead_of_its_points(self, view) -> None:
+    def test_points_lie_on_a_faint_mesh(self, view) -> None:
         corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.0]])
         mesh = MeshView(corners, np.array([[0, 1, 2]]))
         meshed = CloudView(view.original, view.moved, mesh=mesh, original_mesh=mesh)
         figure = cloud_figure(meshed, LIGHT, colouring="displacement")
         valid(figure)
-        assert {trace["type"] for trace in figure["data"]} == {"mesh3d"}
+        ghost, surface, points = figure["data"]
+        assert [ghost["type"], surface["type"], points["type"]] == ["mesh3d", "mesh3d", "scatter3d"]
+        assert ghost["opacity"] < surface["opacity"] < 0.5
+        assert len(unpacked(points["x"])) == 40
 
     def test_points_without_a_certificate_stand_out_from_every_part(self) -> None:
         points = np.zeros((4, 3))

@@ -82,13 +82,30 @@ class TestExplore:
 
     @pytest.mark.parametrize("colouring", ["displacement", "height", "parts", "critical"])
     def test_every_colouring_draws(self, explore: AppTest, colouring: str) -> None:
-        explore.button_group(key="colouring").set_value(colouring).run()
-        assert not explore.exception
+        explore.session_state["colouring"] = colouring
+        for view in ("stage", "plotly"):
+            explore.session_state["view"] = view
+            explore.run()
+            assert not explore.exception
 
-    def test_mesh_and_side_by_side_draw(self, explore: AppTest) -> None:
-        explore.toggle(key="as_mesh").set_value(True).run()
-        explore.toggle(key="side_by_side").set_value(True).run()
-        assert not explore.exception
+    def test_points_alone_and_side_by_side_draw(self, explore: AppTest) -> None:
+        for view in ("stage", "plotly"):
+            explore.session_state["view"] = view
+            explore.session_state["surface"] = False
+            explore.session_state["side_by_side"] = True
+            explore.run()
+            assert not explore.exception
+
+    def test_without_a_transform_the_object_stands_as_it_is(self, explore: AppTest) -> None:
+        explore.multiselect(key="pose_kinds").set_value(["taper"]).run()
+        explore.button_group(key="preset_z-taper").set_value("0.2").run()
+        explore.multiselect(key="pose_kinds").set_value([]).run()
+        poser = explore.session_state["poser"]
+        assert poser.pose.values == (0.0,)
+        assert any("No transform is chosen" in text.value for text in explore.caption)
+        explore.button(key="undo").click().run()
+        assert poser.pose.values == (0.2,)
+        assert explore.multiselect(key="pose_kinds").value == ["taper"]
 
     def test_an_object_that_is_not_there_falls_back_with_a_notice(self, explore: AppTest) -> None:
         explore.session_state["object"] = "gallery:no-such-thing"

@@ -81,7 +81,11 @@ export class View {
 
   // One step of gliding and damping; whether it goes on.
   step() {
-    if (!this.glide) return this.controls.update();
+    if (!this.glide) {
+      const goes = this.controls.update();
+      if (!goes) this.halt();
+      return goes;
+    }
     const { from, to, start, target, began } = this.glide;
     const share = Math.min(1, (performance.now() - began) / 380);
     const eased = 1 - (1 - share) ** 3;
@@ -95,6 +99,13 @@ export class View {
       this.controls.update();
     }
     return true;
+  }
+
+  // The rest of a glide that is too small to be seen would otherwise come later, with the next picture.
+  halt() {
+    this.controls.enableDamping = false;
+    this.controls.update();
+    this.controls.enableDamping = true;
   }
 
   // Arrow keys turn, plus and minus zoom; whether the key was one of these.
