@@ -56,10 +56,12 @@ class _Held:
 @lru_cache(maxsize=16)
 def _packed_surface(held: _Held) -> tuple[bytes, Scene]:
     surface = held.surface
+    kind = "u2" if len(surface.vertices) < 65_536 else "u4"
     arrays = {
         "vertices": packed(surface.vertices.ravel()),
         "normals": packed(np.rint(127 * surface.normals).ravel(), "i1"),
-        "faces": packed(surface.faces.ravel(), "u2" if len(surface.vertices) < 65_536 else "u4"),
+        "faces": packed(surface.faces.ravel(), kind),
+        "flat_faces": packed(surface.flat_faces.ravel(), kind),
     }
     content = surface.vertices.tobytes() + surface.faces.tobytes()
     return hashlib.blake2b(content, digest_size=12).digest(), arrays

@@ -14,7 +14,7 @@ from trimesh.remesh import subdivide_to_size
 
 from app.figures.cloud import MeshView
 
-LONGEST_EDGE = 0.09
+LONGEST_EDGE = 0.13
 """In units of the ball's radius: a face twisted by half a turn still looks round."""
 MOST_FACES = 40_000
 """Faces that software can draw fast enough; a finer mesh is left as it is."""
@@ -26,11 +26,13 @@ CREASE = np.radians(35.0)
 
 @dataclass(frozen=True)
 class Surface:
-    """Vertices (V, 3), their unit normals (V, 3) and faces (F, 3)."""
+    """Vertices (V, 3) with unit normals (V, 3), faces that can bend (F, 3), and the few that need not (G, 3)."""
 
     vertices: NDArray[np.float32]
     normals: NDArray[np.float32]
     faces: NDArray[np.uint32]
+    flat_faces: NDArray[np.uint32]
+    """The mesh as it came, for what is drawn at rest: each face costs time at every frame."""
 
 
 def surface_of(mesh: MeshView) -> Surface | None:
@@ -61,9 +63,15 @@ def _known(numbers: _Numbers) -> Surface:
     mesh = trimesh.Trimesh(numbers.vertices, numbers.faces, process=True)
     shaded = smooth_shade(mesh, angle=CREASE) if len(mesh.faces) < MOST_FACES else mesh
     corners, normals = np.asarray(shaded.vertices), np.asarray(shaded.vertex_normals)
-    vertices, faces, owner = _subdivided(corners, np.asarray(shaded.faces))
-    between = _interpolated(vertices, faces, owner, corners, normals, np.asarray(shaded.faces))
-    return Surface(vertices.astype(np.float32), between.astype(np.float32), faces.astype(np.uint32))
+    whole = np.asarray(shaded.faces)
+    vertices, faces, owner = _subdivided(corners, whole)
+    between = _interpolated(vertices, faces, owner, corners, normals, whole)
+    return Surface(
+        np.concatenate([vertices, corners]).astype(np.float32),
+        np.concatenate([between, normals]).astype(np.float32),
+        faces.astype(np.uint32),
+        (whole + len(vertices)).astype(np.uint32),
+    )
 
 
 def _subdivided(

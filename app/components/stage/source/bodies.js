@@ -56,7 +56,7 @@ export class Bodies {
   }
 
   // Another object: new buffers. Colours, sizes and poses are uniforms and stay.
-  take({ points, parts, vertices, normals, faces }) {
+  take({ points, parts, vertices, normals, faces, flat_faces }) {
     this.dispose();
     const cloud = new THREE.BufferGeometry();
     const count = points.length / 3;
@@ -64,12 +64,16 @@ export class Bodies {
     cloud.setAttribute("part", new THREE.BufferAttribute(Float32Array.from(parts || new Uint8Array(count)), 1));
     cloud.setAttribute("weight", new THREE.BufferAttribute(new Float32Array(count), 1));
     this.cloud = cloud;
-    this.mesh = null;
+    this.mesh = this.flat = null;
     if (vertices) {
       this.mesh = new THREE.BufferGeometry();
       this.mesh.setAttribute("position", new THREE.BufferAttribute(vertices, 3));
       this.mesh.setAttribute("normal", new THREE.BufferAttribute(normals, 3, true));
       this.mesh.setIndex(new THREE.BufferAttribute(faces, 1));
+      this.flat = new THREE.BufferGeometry(); // the same numbers, and the few faces that need not bend
+      this.flat.setAttribute("position", this.mesh.getAttribute("position"));
+      this.flat.setAttribute("normal", this.mesh.getAttribute("normal"));
+      this.flat.setIndex(new THREE.BufferAttribute(flat_faces, 1));
     }
     this.source = undefined;
   }
@@ -98,14 +102,14 @@ export class Bodies {
     this.before.renderOrder = 3;
     this.surface = this.ghost = null;
     if (this.mesh) {
-      const mesh = (where, more) => {
-        const made = new THREE.Mesh(this.mesh, material(SURFACE.vertex(source), SURFACE.fragment, { ...this.shared, ...this.clay, ...where }, more));
+      const mesh = (geometry, lines, where, more) => {
+        const made = new THREE.Mesh(geometry, material(SURFACE.vertex(lines), SURFACE.fragment, { ...this.shared, ...this.clay, ...where }, more));
         made.frustumCulled = false;
         this.group.add(made);
         return made;
       };
-      this.surface = mesh({ still: moving, glass: { value: 0 } }, { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
-      this.ghost = mesh({ still, glass: this.glass, clay: this.points.plain }, { transparent: true, depthWrite: false });
+      this.surface = mesh(this.mesh, source, { still: moving, glass: { value: 0 } }, { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+      this.ghost = mesh(this.flat, null, { still, glass: this.glass, clay: this.points.plain }, { transparent: true, depthWrite: false });
       this.ghost.renderOrder = 4;
     }
     this.stills = { moving, still };
@@ -169,5 +173,6 @@ export class Bodies {
     this.group.clear();
     this.cloud?.dispose();
     this.mesh?.dispose();
+    this.flat?.dispose();
   }
 }

@@ -10,7 +10,7 @@ export function sceneOf(digest) {
   if (!raw) return null;
   if (!OPENED.has(raw)) {
     const scene = { part_names: raw.part_names || [] };
-    for (const name of ["points", "parts", "vertices", "normals", "faces"]) scene[name] = unpacked(raw[name]);
+    for (const name of ["points", "parts", "vertices", "normals", "faces", "flat_faces"]) scene[name] = unpacked(raw[name]);
     OPENED.set(raw, scene);
   }
   return OPENED.get(raw);
