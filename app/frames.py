@@ -123,7 +123,7 @@ def frame(setting: Setting, transform: Transform, values: Sequence[float], *, mo
         votes=votes_that_fit(setting.seen, moving=moving, crowd=crowded()),
     )
     votes = tally(ballot.base, ballot.votes, model.classes, setting.shape.label)
-    return Frame(ballot, votes, strip(ballot.draws, ballot.answers, model.classes, ballot.winner))
+    return Frame(ballot, votes, strip(ballot.draws, ballot.answers, model.classes, setting.shape.label))
 
 
 def picture(setting: Setting, transform: Transform, values: Sequence[float]) -> Figure:

@@ -29,9 +29,12 @@ h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
 
 
 def style() -> None:
-    """Spacing, the few classes that pages use, and the two colours of a vote."""
+    """Spacing, the few classes that pages use, and the colours of an answer."""
     now = theme()
-    st.html(f"{_CSS}<style>:root {{ --tpc-agree: {now.agree}; --tpc-differ: {now.differ}; }}</style>")
+    # Of an answer: right, wrong, a class that was not answered, and an answer whose truth nobody knows.
+    meanings = {"agree": now.agree, "differ": now.differ, "other": now.ghost, "unknown": now.muted}
+    colours = " ".join(f"--tpc-{name}: {colour};" for name, colour in meanings.items())
+    st.html(f"{_CSS}<style>:root {{ {colours} }}</style>")
 
 
 def theme() -> Theme:

@@ -150,8 +150,8 @@ def report(found: dict[str, Any], load: str) -> str:
 Made by `python -m benchmarks.app_latency --write` on {describe_machine()}:
 {moves} movements of the first slider over `gallery:chair-1`, the votes of pointnet64-noise on 64 of its points, on
 localhost, with Chromium's software renderer at 1280 x 720 on the same cores. Load average of the machine before the
-run: {load}. Targets: picture {picture} ms and prediction {prediction} ms at the 95th percentile, {frames} frames/s, first
-picture {first / 1000:.0f} s.
+run: {load}. Targets: picture {picture} ms and prediction {prediction} ms at the 95th percentile, {frames} frames/s,
+first picture {first / 1000:.0f} s.
 
 | milliseconds from a slider | picture, median | 95th | and prediction, median | 95th | orbit, frames/s |
 |---|---|---|---|---|---|

@@ -280,7 +280,7 @@ def _acted() -> None:
 
 def _draws(now: Frame, poser: Poser) -> None:
     if now.draws is not None:
-        st.caption("Random draws that the smoothed model votes on; blue ones vote for the winner.")
+        st.caption("Random draws that the smoothed model votes on, each with its vote.")
         draws(now.draws, key="draws", height=104, stamp=poser.stamp)
 
 
