@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.components.sliders import sliders
+from app.components.sliders import Posing, sliders
 from app.links import Piece, as_number, written
 from app.state import (
     Pose,
@@ -97,7 +97,7 @@ def pose_sliders(mine: Poser, changes: Callable[[Poser], Mapping[str, Any]]) -> 
         stamp=mine.stamp,
         on_move=_moved,
         parts=changes(mine) if mine.moving else None,
-        poses=transform.name,
+        poses=Posing.all_of(transform),
         on_history=_stepped,
     )
 

@@ -145,8 +145,11 @@ class Panel {
     this.restless = true;
     this.root.dataset.state = "moving";
     // Stages hear of it under the number that its report has, at the earliest.
-    const detail = { transform: this.poses, values: this.rows.map((row) => row.value), by: "sliders", stamp: this.sent + 1 };
-    if (this.poses) document.dispatchEvent(new CustomEvent("tpc-pose", { detail }));
+    if (this.poses) {
+      const values = this.poses.links.map(({ slider, value }) => (slider === undefined ? value : this.rows[slider].value));
+      const detail = { transform: this.poses.transform, values, by: "sliders", stamp: this.sent + 1 };
+      document.dispatchEvent(new CustomEvent("tpc-pose", { detail }));
+    }
     this.report({ final: false });
   }
 

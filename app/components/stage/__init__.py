@@ -92,6 +92,7 @@ def stage(
     stamp: int = 0,
     seen: int = 0,
     parts: Mapping[str, Any] | None = None,
+    farthest: float = 0.0,
     camera_of: str = "",
     title: str = "An object",
     colourings: Sequence[tuple[str, str, str]] = (),
@@ -105,22 +106,24 @@ def stage(
 
     `settings` are colouring, surface, ghost, side_by_side and point_size: a visitor changes them in the browser at
     once, and `.set` tells. `epoch` changes whenever Python sets the pose; until then the page's sliders have the last
-    word. `parts` is what the server knows of the pose: `weights` of the points, `served` positions. `seen` points
-    of the cloud, the first ones, are those that the model is shown. `camera_of` names what is looked at: the visitor's
-    camera is kept until it changes.
+    word. `parts` is what the server knows of the pose: `weights` of the points, or `served` positions, which then take
+    the place of the shader's. `seen` points of the cloud, the first ones, are those that the model is shown.
+    `farthest` is the displacement at the end of the colours, where it is known. `camera_of` names what is looked at:
+    the visitor's camera is kept until it changes.
     """
     hold_scene(scene, key=f"{key}_scene")
     data = {
         "key": key,
         "bundle": bundle_name(),
         "scene": scene["digest"],
-        "transform": transform_data(transform),
+        "transform": transform_data(transform) | ({"shader": None} if parts and "served" in parts else {}),
         "pose": {"values": list(values), "epoch": epoch},
         "height": height,
         "look": dict(look),
         "settings": dict(settings),
         "stamp": stamp,
         "seen": seen,
+        "farthest": farthest,
         "camera_of": camera_of,
         "title": title,
         "colourings": [{"id": name, "label": label, "title": tip} for name, label, tip in colourings],

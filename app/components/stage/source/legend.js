@@ -2,10 +2,10 @@
 
 import { sceneOf } from "./scenes.js";
 
-const short = (value) => String(Number(value.toFixed(2)));
+const short = (value) => String(Number(value.toFixed(Math.abs(value) < 0.1 ? 3 : 2)));
 
-function range(colouring, apart, heights) {
-  if (colouring === "displacement") return [0, Math.max(0.25, Math.ceil(4 * apart) / 4)];
+function range(colouring, apart, heights, farthest) {
+  if (colouring === "displacement") return [0, farthest || Math.max(0.25, Math.ceil(4 * apart) / 4)];
   if (colouring === "critical" || colouring === "votes") return [0, 1];
   return heights;
 }

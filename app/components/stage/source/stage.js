@@ -267,7 +267,7 @@ export class Stage {
     }
     this.ground = low - 0.02;
     this.apart = Math.sqrt(far);
-    this.range = legend.range(colouring, this.apart, this.heights);
+    this.range = legend.range(colouring, this.apart, this.heights, this.data.farthest);
     this.panel.explain(legend.lines(this));
     this.shade = true;
   }
