@@ -18,6 +18,7 @@ from app.crowd import crowded
 from app.figures.arrays import packed
 from app.figures.cloud import CloudView, Colouring, MeshView, cloud_figure
 from app.figures.scene import Scene, scene_of
+from app.figures.surface import surface_of
 from app.figures.theme import LIGHT, Figure, Theme
 from app.figures.votes import Strip, Tally, strip, tally
 from app.state import moved
@@ -141,9 +142,11 @@ def picture(setting: Setting, transform: Transform, values: Sequence[float]) -> 
 def view_of(setting: Setting, transform: Transform, values: Sequence[float]) -> CloudView:
     """The object before and after, with all that colours it."""
     cloud = setting.shape.cloud(setting.drawn)
-    before = setting.mesh if setting.surface and not isinstance(transform, CoordinateNoise) else None
-    after = None
-    if before is not None:
+    mesh = setting.mesh if setting.surface and not isinstance(transform, CoordinateNoise) else None
+    fine = None if mesh is None else surface_of(mesh)  # with faces small enough to bend
+    before = after = None
+    if fine is not None:
+        before = MeshView(fine.vertices, fine.faces)
         after = MeshView(moved(transform, values, torch.from_numpy(before.vertices)).numpy(), before.faces)
     return CloudView(
         original=cloud.points.numpy(),

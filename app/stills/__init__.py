@@ -57,7 +57,8 @@ class Still:
     faces: NDArray[np.integer] | None = None
     clay: tuple[float, float, float] = (0.9, 0.9, 0.9)
     background: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    size: tuple[int, int] = (1200, 900)
+    aspect: float = 4 / 3
+    """Width over height."""
 
     def encoded(self) -> bytes:
         """The request as the worker reads it."""
@@ -72,7 +73,7 @@ class Still:
             "centre": self.centre,
             "clay": self.clay,
             "background": self.background,
-            "numbers": (self.field, self.radius, *self.size),
+            "numbers": (self.field, self.radius, self.aspect),
         }
         np.savez(stream, **{name: np.asarray(value, dtype=np.float64) for name, value in arrays.items()})
         return stream.getvalue()

@@ -11,6 +11,8 @@ import numpy as np
 
 from app.stills import receive, send
 
+WIDTH, HEIGHT = 1200, 900
+"""Of the renderer's picture; a still is a part of it."""
 SCREEN_GAMMA = 2.2
 """The renderer takes light as it is, and colours are given as screens show them."""
 
@@ -21,32 +23,39 @@ def main() -> None:
     # Open3D prints to stdout; answers go to a copy of it, and stdout itself to stderr.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    renderers: dict[tuple[int, int], Any] = {}
+    renderer: Any = None
     while True:
         try:
             content = receive(requests)
         except EOFError:
             return
         try:
-            answer = _render(content, renderers)
+            renderer = renderer or _renderer()
+            answer = _render(content, renderer)
         except Exception as error:
             answer = f"{type(error).__name__}: {error}".encode()
         send(answers, answer)
 
 
-def _render(content: bytes, renderers: dict[tuple[int, int], Any]) -> bytes:
+def _renderer() -> Any:
+    """The one renderer: another one beside it, or after it, may abort, and each takes a second to make."""
+    import open3d as o3d
+
+    made = o3d.visualization.rendering.OffscreenRenderer(WIDTH, HEIGHT)
+    grading = o3d.visualization.rendering.ColorGrading
+    # Light as it is: the film-like default would grey the background and the colours that mean something.
+    made.scene.view.set_color_grading(grading(grading.Quality.LOW, grading.ToneMapping.LINEAR))
+    return made
+
+
+def _render(content: bytes, renderer: Any) -> bytes:
     import open3d as o3d
     from PIL import Image
 
     with np.load(io.BytesIO(content)) as stored:
         request = dict(stored)
     eye, centre = request["eye"], request["centre"]
-    field, radius, width, height = request["numbers"]
-    size = (int(width), int(height))
-    if size not in renderers:
-        renderers.clear()  # one renderer at a time: a second one beside it aborts
-        renderers[size] = o3d.visualization.rendering.OffscreenRenderer(*size)
-    renderer = renderers[size]
+    field, radius, aspect = request["numbers"]
     renderer.scene.clear_geometry()
     renderer.scene.set_background([*request["background"], 1.0])
     way = (centre - eye) / np.linalg.norm(centre - eye)
@@ -61,11 +70,21 @@ def _render(content: bytes, renderers: dict[tuple[int, int], Any]) -> bytes:
     if len(request["faces"]):
         surface = _surface(o3d, request["vertices"], request["faces"].astype(np.int64), request["clay"])
         renderer.scene.add_geometry("surface", surface, material)
-    renderer.setup_camera(float(field), centre, eye, [0.0, 0.0, 1.0])
-    picture = np.asarray(renderer.render_to_image())
+    width, height = cut(aspect)
+    # The frame is a part of what the renderer sees, which therefore sees more from top to bottom.
+    whole = 2 * np.degrees(np.arctan(np.tan(np.radians(field) / 2) * HEIGHT / height))
+    renderer.setup_camera(float(whole), centre, eye, [0.0, 0.0, 1.0])
+    left, top = (WIDTH - width) // 2, (HEIGHT - height) // 2
+    picture = np.asarray(renderer.render_to_image())[top : top + height, left : left + width]
+    picture = np.ascontiguousarray(picture)
     stream = io.BytesIO()
     Image.fromarray(picture).save(stream, format="PNG", compress_level=3)
     return stream.getvalue()
+
+
+def cut(aspect: float) -> tuple[int, int]:
+    """Width and height of the largest frame of this shape in the renderer's picture."""
+    return min(WIDTH, round(HEIGHT * aspect)), min(HEIGHT, round(WIDTH / aspect))
 
 
 def _balls(o3d: Any, points: np.ndarray, colours: np.ndarray, radius: float) -> Any:

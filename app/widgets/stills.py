@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from app.figures.cloud import CloudView, Colouring, graded, ramp
 from app.figures.looks import point_radius, stage_look
-from app.figures.surface import surface_of
 from app.figures.theme import OKABE_ITO, Theme
 from app.literal import literal
 from app.look import theme
@@ -29,8 +28,7 @@ def still_of(
 ) -> Still:
     """The view as Open3D will render it, in the same colours and framed in the same way."""
     seen = camera_of(camera)
-    mesh = None if view.mesh is None else surface_of(view.mesh)
-    look = stage_look(theme)
+    mesh, look = view.mesh, stage_look(theme)
     return Still(
         points=view.moved,
         colours=_colours(view, theme, colouring),
@@ -42,7 +40,7 @@ def still_of(
         faces=None if mesh is None else mesh.faces,
         clay=_rgb(look["clay"]),
         background=_rgb(look["background"]),
-        size=(1200, round(1200 / seen.aspect)),
+        aspect=seen.aspect,
     )
 
 

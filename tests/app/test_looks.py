@@ -56,7 +56,7 @@ def test_a_still_is_a_picture() -> None:
     points = np.random.default_rng(0).uniform(-0.5, 0.5, (50, 3))
     renderer = Renderer(timeout=90)
     try:
-        picture = renderer.render(Still(points, np.full((50, 3), 0.5), (1.0, -1.0, 0.5), size=(160, 120)))
+        picture = renderer.render(Still(points, np.full((50, 3), 0.5), (1.0, -1.0, 0.5), aspect=2.0))
     except CannotRender as error:
         pytest.skip(str(error))
     finally:
