@@ -178,6 +178,7 @@ export class Stage {
     if (["Home", "h", "0"].includes(event.key)) this.home();
     else if (!this.view.key(event.key)) return;
     event.preventDefault();
+    event.stopPropagation(); // arrows also lead from lesson to lesson
     this.invalidate();
   }
 
