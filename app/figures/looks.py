@@ -25,8 +25,8 @@ _LIGHT: Look = {
     "name": "light",
     "background": "#f6f8fb",
     "backdrop": "radial-gradient(110% 90% at 50% 36%, #ffffff 0%, #f5f7fb 55%, #e8edf5 100%)",
-    "clay": "#f1f3f7",
-    "shade": "#8b96aa",
+    "clay": "#e6eaf1",
+    "shade": "#7e8aa2",
     "plain": "#8993a6",
     "floor": "#dde4ee",
     "floorStrength": 0.55,
@@ -86,4 +86,4 @@ def stage_look(theme: Theme, name: LookName = "page") -> Look:
 
 def point_radius(count: int) -> float:
     """How large a ball each point is, in units of the cloud's radius: small enough to be told apart."""
-    return min(0.034, max(0.006, 0.42 / count**0.5))
+    return min(0.028, max(0.006, 0.42 / count**0.5))

@@ -40,7 +40,7 @@ export class Stage {
     this.probe = new Probe(this.renderer);
     this.pose = new Pose();
     this.view = new View(this.canvas, () => this.invalidate());
-    this.gizmo = new Gizmo(root, (axis) => this.points && (this.view.along(axis, this.points), this.invalidate()));
+    this.gizmo = new Gizmo(root, (axis) => this.points && (this.view.along(axis, this.extent()), this.invalidate()));
     this.labels = new Labels(root);
     this.panel = new Panel(root, { onSet: (name, value) => this.set(name, value), onAction: (id) => this.act(id) });
     this.local = {};
@@ -100,6 +100,8 @@ export class Stage {
     }
     this.stamp(data.stamp);
     this.pose.touch();
+    this.resize();
+    if (this.unframed && this.width) this.home({ glide: false });
     this.invalidate();
   }
 
@@ -112,9 +114,7 @@ export class Stage {
     // Another object is framed anew; the same one with other points, or another model, is not.
     if (this.cameraOf !== data.camera_of) {
       this.cameraOf = data.camera_of;
-      this.fresh = true;
-      this.resize();
-      this.view.home(this.points, { glide: false });
+      this.fresh = this.unframed = true;
     }
     this.root.dataset.points = String(this.points.length / 3);
   }
@@ -167,10 +167,27 @@ export class Stage {
     else this.emit("action", { id, camera: this.view.told(), at: Date.now() });
   }
 
-  home() {
+  home(how) {
     if (!this.points) return;
-    this.view.home(this.points);
+    this.unframed = false;
+    this.view.home(this.extent(), how);
     this.invalidate();
+  }
+
+  // All that should be in the frame: the object where it was and where it is.
+  extent() {
+    const moved = this.positions();
+    if (!moved) return this.points;
+    const both = new Float32Array(this.points.length + moved.length);
+    both.set(this.points);
+    both.set(moved, this.points.length);
+    return both;
+  }
+
+  // An object that leaves the frame is followed, gently, unless the visitor has taken the camera.
+  follow() {
+    if (this.view.touched || this.view.glide || this.view.holds(this.extent())) return;
+    this.home();
   }
 
   key(event) {
@@ -215,7 +232,7 @@ export class Stage {
     [this.width, this.height] = [clientWidth, clientHeight];
     this.sized = null;
     this.view.resize(this.aspect, 1);
-    if (this.points && !this.view.touched) this.view.home(this.points, { glide: false });
+    if (this.points && !this.view.touched) this.home({ glide: false });
     this.invalidate();
   }
 
@@ -335,6 +352,7 @@ export class Stage {
       this.canvas.setAttribute("aria-label", legend.spoken(this));
       document.dispatchEvent(new CustomEvent("tpc-posed", { detail: { stage: this.data.key, transform: this.data.transform.name, values: [...this.pose.values] } }));
     }
+    if (!moving) this.follow();
     if (!moving && this.fresh) this.portrait();
     this.root.classList.add("tpc-stage-ready");
   }
@@ -386,7 +404,7 @@ export class Stage {
   }
 }
 
-const pointRadius = (count) => Math.min(0.034, Math.max(0.006, 0.42 / Math.sqrt(count)));
+const pointRadius = (count) => Math.min(0.028, Math.max(0.006, 0.42 / Math.sqrt(count)));
 
 // What low and high mean for an object, whatever its pose.
 function heights(points) {

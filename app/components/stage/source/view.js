@@ -53,6 +53,16 @@ export class View {
     return { target, position: target.clone().addScaledVector(back, distance) };
   }
 
+  // Whether the points are in the frame, with a little margin.
+  holds(points) {
+    const at = new THREE.Vector3();
+    for (let i = 0; i < points.length; i += 3) {
+      at.set(points[i], points[i + 1], points[i + 2]).project(this.camera);
+      if (Math.abs(at.x) > 0.96 || Math.abs(at.y) > 0.96) return false;
+    }
+    return true;
+  }
+
   home(points, { glide = true } = {}) {
     this.touched = false;
     this.go(this.framed(points, HOME), glide);
