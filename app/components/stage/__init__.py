@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ _hold = st.components.v2.component(
 )
 
 
+@cache
 def bundle_name() -> str:
     """The bundle's name for the browser: another bundle has another name, so that no old one is kept."""
     return f"stage-{json.loads(RECORD.read_text())['sha256'][:12]}.js"

@@ -236,14 +236,19 @@ def test_a_colour_is_another_uniform_and_not_another_cloud(bare, chair) -> None:
     rest(page)
     held = f"document.querySelector('{ROOT}').stage.bodies.cloud.uuid"
     before = page.evaluate(held)
-    first = page.evaluate(f"() => document.querySelector('{ROOT}').stage.pictured(160, 120, '#fff')")
+    first = page.evaluate(
+        f"() => TpcStage.pictured(document.querySelector('{ROOT}').stage, 160, 120, '#fff')"
+    )
     page.locator("[data-colour=displacement]").click()
     page.wait_for_function(
         "() => told.some(([name, value]) => name === 'set' && value.colouring === 'displacement')"
     )
     rest(page)
     assert page.evaluate(held) == before
-    assert page.evaluate(f"() => document.querySelector('{ROOT}').stage.pictured(160, 120, '#fff')") != first
+    assert (
+        page.evaluate(f"() => TpcStage.pictured(document.querySelector('{ROOT}').stage, 160, 120, '#fff')")
+        != first
+    )
     assert "moved by" in page.locator(".tpc-stage-legend").inner_text()
 
 
@@ -251,7 +256,7 @@ def test_a_lost_context_comes_back_with_the_same_picture(bare, chair) -> None:
     page = bare()
     mount(page, chair, message(parse_transform("z-twist"), [40.0], chair))
     rest(page)
-    shot = f"() => document.querySelector('{ROOT}').stage.pictured(160, 120, '#fff')"
+    shot = f"() => TpcStage.pictured(document.querySelector('{ROOT}').stage, 160, 120, '#fff')"
     before, where = page.evaluate(shot), positions(page)
     page.evaluate(
         f"""() => {{ const gl = document.querySelector('{ROOT}').stage.renderer.getContext();

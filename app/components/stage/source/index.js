@@ -1,6 +1,9 @@
 // What a page calls: mount a component's data onto its place.
 
+import { pictured } from "./pictures.js";
 import { Stage } from "./stage.js";
+
+export { pictured };
 
 const STAGES = new WeakMap();
 

@@ -2,6 +2,8 @@
 
 const SLOW = 30; // ms between frames that is too much
 const LEAST = 0.55;
+const MANY = 8192; // points that are timed before they are drawn again and again
+const SHARE = 14; // ms of a frame that points may take while something moves
 
 let software;
 export function isSoftware() {
@@ -24,8 +26,26 @@ export class Quality {
     this.budget = Infinity;
   }
 
-  ratio(moving) {
-    return moving ? this.quick : this.best;
+  // How many points fit into a frame is found out by drawing all of them once, to the end.
+  calibrate(gl, count, draw) {
+    if (count <= MANY || this.calibrated === count) return;
+    this.calibrated = count;
+    const pixel = new Uint8Array(4);
+    const finish = () => gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+    const timed = () => {
+      const start = performance.now();
+      draw();
+      finish();
+      return performance.now() - start;
+    };
+    timed(); // the first one compiles
+    const took = timed();
+    this.budget = took > SHARE ? Math.max(MANY / 2, Math.round((count * SHARE) / took)) : Infinity;
+  }
+
+  ratio(moving, count) {
+    if (moving) return this.quick;
+    return count > 2 * MANY ? this.most : this.best; // many small points hide their edges by themselves
   }
 
   // Frames in a row while something moves say what this machine can do.
@@ -35,11 +55,9 @@ export class Quality {
     if (!moving || gap > 250) return;
     this.mean = this.mean === undefined ? gap : 0.7 * this.mean + 0.3 * gap;
     if (this.mean > SLOW) {
-      if (this.quick > LEAST * this.most) this.quick = Math.max(LEAST * this.most, this.quick * 0.85);
-      else this.budget = Math.max(2048, Math.min(this.budget, 100_000) / 1.5);
+      this.quick = Math.max(LEAST * this.most, this.quick * 0.85);
       this.mean = undefined;
     } else if (this.mean < 0.6 * SLOW) {
-      this.budget *= 1.05;
       this.quick = Math.min(this.most, this.quick * 1.02);
     }
   }

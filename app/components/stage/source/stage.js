@@ -7,6 +7,7 @@ import { Gizmo } from "./gizmo.js";
 import { Labels } from "./labels.js";
 import { legend } from "./legend.js";
 import { Panel } from "./panel.js";
+import { portraits, save } from "./pictures.js";
 import { Pose } from "./pose.js";
 import { Probe } from "./probe.js";
 import { Quality, isSoftware } from "./quality.js";
@@ -163,7 +164,7 @@ export class Stage {
 
   act(id) {
     if (id === "home") this.home();
-    else if (id === "png") this.save();
+    else if (id === "png") save(this);
     else this.emit("action", { id, camera: this.view.told(), at: Date.now() });
   }
 
@@ -264,6 +265,7 @@ export class Stage {
     const moving = this.restless;
     this.quality.watch(now, moving);
     this.measure(moving);
+    this.quality.calibrate(this.renderer.getContext(), this.points.length / 3, () => this.draw(true));
     this.draw(moving);
     if (going) this.invalidate();
     this.report(moving);
@@ -292,7 +294,8 @@ export class Stage {
 
   draw(moving) {
     const { settings, renderer, view } = this;
-    const ratio = this.quality.ratio(moving);
+    const count = this.points.length / 3;
+    const ratio = this.quality.ratio(moving, count);
     const size = `${this.width}x${this.height}@${ratio}`;
     if (this.sized !== size) {
       this.sized = size;
@@ -300,7 +303,6 @@ export class Stage {
       renderer.setSize(this.width, this.height, false);
     }
     if (Math.abs(view.camera.aspect - this.aspect) > 1e-6) view.resize(this.aspect, 1);
-    const count = this.points.length / 3;
     this.bodies.limit(moving ? Math.min(count, this.quality.budget) : count);
     this.pose.fill(this.bodies.shared);
     this.bodies.paint(settings.colouring, this.range);
@@ -353,39 +355,14 @@ export class Stage {
       document.dispatchEvent(new CustomEvent("tpc-posed", { detail: { stage: this.data.key, transform: this.data.transform.name, values: [...this.pose.values] } }));
     }
     if (!moving) this.follow();
-    if (!moving && this.fresh) this.portrait();
+    if (!moving && this.fresh) this.portray();
     this.root.classList.add("tpc-stage-ready");
   }
 
   // The object's first picture, small, where the page has a frame for it.
-  portrait() {
+  portray() {
     this.fresh = false;
-    for (const frame of document.querySelectorAll(`[data-tpc-portrait="${this.data.key}"]`)) {
-      frame.style.backgroundImage = `url(${this.pictured(128, 128, "transparent")})`;
-      frame.textContent = "";
-    }
-  }
-
-  pictured(width, height, background) {
-    this.draw(false);
-    const paper = document.createElement("canvas");
-    Object.assign(paper, { width, height });
-    const pen = paper.getContext("2d");
-    if (background !== "transparent") {
-      pen.fillStyle = background;
-      pen.fillRect(0, 0, width, height);
-    }
-    const scale = Math.max(width / this.canvas.width, height / this.canvas.height);
-    const [w, h] = [this.canvas.width * scale, this.canvas.height * scale];
-    pen.drawImage(this.canvas, (width - w) / 2, (height - h) / 2, w, h);
-    return paper.toDataURL("image/png");
-  }
-
-  save() {
-    const link = document.createElement("a");
-    link.download = `${this.data.filename}.png`;
-    link.href = this.pictured(2 * this.width, 2 * this.height, this.data.look.background);
-    link.click();
+    portraits(this);
   }
 
   note(text) {
