@@ -106,23 +106,19 @@ def page() -> None:
 
 
 def _point_count(shape: Shape) -> int:
-    """As many points as the visitor wants, or as the object has, which is then said."""
+    """As many points as the visitor wants; as many as the object has, where that is less, which is then said."""
+    state = st.session_state
     sizes = [size for size in SIZES if size <= shape.max_points]
-    wanted = st.session_state["points"]
-    if wanted in sizes:
-        st.session_state["points_wanted"] = wanted
-    wish = int(st.session_state.get("points_wanted", wanted))
-    if (
-        st.session_state.get("points_of") != current_spec()
-    ):  # another object: what was wished for, if it has it
-        st.session_state["points_of"] = current_spec()
-        st.session_state["points"] = wanted = max((size for size in sizes if size <= wish), default=sizes[-1])
-    if wanted not in sizes:
-        st.session_state["points"] = sizes[-1]
-    count = int(st.select_slider("Points, by farthest-point sampling", sizes, key="points"))
-    if count < wish and count == sizes[-1]:
+    wished = int(state.setdefault("points_wished", state["points"]))
+    state["points"] = max((size for size in sizes if size <= wished), default=sizes[0])
+
+    def wish() -> None:
+        state["points_wished"] = state["points"]
+
+    count = int(st.select_slider("Points, by farthest-point sampling", sizes, key="points", on_change=wish))
+    if count < wished:
         st.caption(
-            f"This object has {shape.max_points:,} points, so {count:,} are shown in place of {wish:,}."
+            f"This object has {shape.max_points:,} points, so {count:,} are shown in place of {wished:,}."
         )
     return count
 

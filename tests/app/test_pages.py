@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.visitors import board
+from app.uploads import read_upload
+from app.visitors import board, uploads
 from tpc_core import list_models
 
 MAIN = str(Path(__file__).resolve().parents[2] / "app" / "main.py")
@@ -112,6 +114,22 @@ class TestExplore:
         explore.run()
         assert not explore.exception
         assert any("chair-1" in warning.value for warning in explore.warning)
+
+    def test_fewer_points_than_wished_for_are_announced_and_the_wish_is_kept(self, explore: AppTest) -> None:
+        explore.select_slider(key="points").set_value(2048).run()
+        cloud = np.random.default_rng(0).uniform(-1, 1, (600, 3))
+        content = "\n".join(" ".join(f"{value:.5f}" for value in point) for point in cloud).encode()
+        shape = read_upload(content, "few.xyz")
+        spec = uploads().put(explore.session_state["visitor"], content, shape)
+        explore.session_state["object"] = spec
+        explore.run()
+        assert not explore.exception
+        assert explore.select_slider(key="points").value == 512
+        assert any("512 are shown in place of 2,048" in text.value for text in explore.caption)
+        explore.session_state["object"] = "gallery:chair-1"
+        explore.run()
+        assert explore.select_slider(key="points").value == 2048
+        assert not any("in place of" in text.value for text in explore.caption)
 
     @pytest.mark.parametrize("points", [16, 64, 2048])
     def test_any_number_of_points(self, explore: AppTest, points: int) -> None:
