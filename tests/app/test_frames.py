@@ -80,11 +80,12 @@ def test_a_resting_slider_has_a_closer_look(setting: Setting) -> None:
 
 
 def test_a_mesh_moves_with_the_transform_and_noise_moves_points_only(setting: Setting) -> None:
-    before = setting.mesh
-    assert before is not None
-    turned = view_of(setting, parse_transform("z-rotation"), [90.0]).mesh
-    assert turned is not None
-    np.testing.assert_allclose(turned.vertices[:, 0], -before.vertices[:, 1], atol=1e-6)
+    view = view_of(setting, parse_transform("z-rotation"), [90.0])
+    assert view.mesh is not None
+    assert view.original_mesh is not None
+    assert setting.mesh is not None
+    assert len(view.mesh.faces) > 5 * len(setting.mesh.faces)  # small enough to bend
+    np.testing.assert_allclose(view.mesh.vertices[:, 0], -view.original_mesh.vertices[:, 1], atol=1e-6)
     assert view_of(setting, parse_transform("l2"), [0.5]).mesh is None
     assert view_of(replace(setting, surface=False), parse_transform("z-rotation"), [90.0]).mesh is None
 
