@@ -23,6 +23,8 @@ export class Quality {
     this.best = isSoftware() ? 2 : screen;
     this.quick = isSoftware() ? 1 : screen;
     this.most = this.quick;
+    // ms without a change until the picture is drawn as well as can be: longer than a hand pauses where that takes long
+    this.rest = isSoftware() ? 420 : 140;
     this.budget = Infinity;
   }
 

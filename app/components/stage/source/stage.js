@@ -17,7 +17,6 @@ import { FIELD, View } from "./view.js";
 import { unpacked } from "./arrays.js";
 
 const PROBED = 384; // points that say how low the object reaches while it moves
-const REST = 140; // ms without a change until the picture is drawn as well as can be
 
 export class Stage {
   constructor(root) {
@@ -247,7 +246,7 @@ export class Stage {
     this.resting = setTimeout(() => {
       this.restless = false;
       this.queue();
-    }, REST);
+    }, this.quality.rest);
     this.queue();
   }
 
