@@ -312,8 +312,11 @@ export class Stage {
     this.bodies.points.screen.value = (this.height * ratio) / Math.tan((FIELD / 2) * (Math.PI / 180));
     const away = view.camera.position.distanceTo(view.controls.target);
     this.bodies.shared.fogRange.value.set(away - 0.5, away + 1.1);
-    if (this.shade && !settings.side_by_side) this.shadow.draw(renderer, this.ground);
-    this.shade = settings.side_by_side;
+    // While something moves, software has better things to do than a shadow at every frame.
+    if (this.shade && !settings.side_by_side && (!moving || !isSoftware() || this.drawn % 3 === 0)) {
+      this.shadow.draw(renderer, this.ground);
+      this.shade = false;
+    }
     renderer.setRenderTarget(null);
     renderer.clear();
     if (settings.side_by_side) this.drawPair(renderer, view.camera);
