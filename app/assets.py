@@ -1,10 +1,11 @@
-"""Files that the browser fetches by name: plotly.js from its wheel, and the gallery's thumbnails."""
+"""Files that the browser fetches by name: plotly.js from its wheel, the stage, and the gallery's thumbnails."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
 
+from app.components.stage import BUNDLE, bundle_name
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.shipped import shipped
 
@@ -20,6 +21,7 @@ def prepare_static() -> None:
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("the explorer needs plotly: pip install 'tpc-explorer[app]'")
     _copy(Path(spec.origin).parent / "package_data" / "plotly.min.js", STATIC / "plotly.min.js")
+    _copy(BUNDLE, STATIC / bundle_name())
     (STATIC / "thumbnails").mkdir(exist_ok=True)
     for picture in THUMBNAILS.glob("*.png"):
         _copy(picture, STATIC / "thumbnails" / picture.name)

@@ -13,6 +13,8 @@ _CSS = """
 h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
 .tpc-object { width: 64px; height: 64px; object-fit: contain; border-radius: 8px;
   background: color-mix(in srgb, currentColor 6%, transparent); display: block; }
+[class*=st-key-][class*=_scene] { display: none; }
+.tpc-blank { background-size: cover; background-position: center; }
 .tpc-blank { display: flex; align-items: center; justify-content: center; opacity: .5; letter-spacing: 2px; }
 .tpc-verdict { margin-top: .2rem; border-radius: 8px; padding: .7rem 1rem; font-size: 1.06rem; line-height: 1.4;
   border-left: 5px solid; background: color-mix(in srgb, currentColor 5%, transparent); }
@@ -27,9 +29,12 @@ h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
 
 
 def style() -> None:
-    """Spacing, the few classes that pages use, and the two colours of a vote."""
+    """Spacing, the few classes that pages use, and the colours of an answer."""
     now = theme()
-    st.html(f"{_CSS}<style>:root {{ --tpc-agree: {now.agree}; --tpc-differ: {now.differ}; }}</style>")
+    # Of an answer: right, wrong, a class that was not answered, and an answer whose truth nobody knows.
+    meanings = {"agree": now.agree, "differ": now.differ, "other": now.ghost, "unknown": now.muted}
+    colours = " ".join(f"--tpc-{name}: {colour};" for name, colour in meanings.items())
+    st.html(f"{_CSS}<style>:root {{ {colours} }}</style>")
 
 
 def theme() -> Theme:

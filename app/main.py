@@ -30,9 +30,7 @@ if config._server_mode == "starlette-managed":  # this file by itself, without w
 st.set_page_config(page_title="TPC Explorer", page_icon=str(shipped("assets", "icon.png")), layout="wide")
 
 pages = {
-    "explore": st.Page(
-        explore.page, title="Explore", icon=":material/3d_rotation:", url_path="explore", default=True
-    ),
+    "explore": st.Page(explore.page, title="Explore", icon=":material/3d_rotation:", default=True),
     "certify": st.Page(certify.page, title="Certify", icon=":material/verified:", url_path="certify"),
     "debug": st.Page(debug.page, title="Debug", icon=":material/troubleshoot:", url_path="debug"),
     "lessons": st.Page(lessons.page, title="Lessons", icon=":material/school:", url_path="lessons"),
@@ -43,4 +41,6 @@ st.session_state["pages"] = pages
 st.session_state["visitor"] = visitor()
 keep_settings()
 style()
-st.navigation(list(pages.values()), position="top").run()
+# Streamlit's default page is at / alone; people also type and link its name.
+by_name = st.Page(explore.page, title="Explore", url_path="explore", visibility="hidden")
+st.navigation([*pages.values(), by_name], position="top").run()

@@ -35,8 +35,8 @@ class Mark:
 
     @property
     def pattern(self) -> str:
-        """How the x coordinates of its cloud begin on their way to a browser."""
-        return str(packed(self.shape.cloud(DRAWN).points.numpy()[:, 0])["bdata"])[:TELLING]
+        """How its points begin on their way to a browser."""
+        return str(packed(self.shape.cloud(DRAWN).points.numpy().ravel())["bdata"])[:TELLING]
 
     def is_cloud(self, cloud: Cloud) -> bool:
         """Whether a cloud is this object, point by point."""

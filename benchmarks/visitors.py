@@ -48,6 +48,15 @@ NO_DRAWING = """() => {
   const nothing = async () => {};
   window.Plotly = { react: async (canvas) => { canvas.on = () => {}; }, relayout: nothing, purge: () => {},
     Plots: { resize: nothing }, downloadImage: nothing };
+  const mount = ({ data, parentElement }) => {
+    const root = parentElement.querySelector('.tpc-stage');
+    const hear = stamp => { root.dataset.stamp = String(Math.max(Number(root.dataset.stamp || 0), stamp)); };
+    if (!root.dataset.drawn) document.addEventListener('tpc-frame', ({ detail }) => hear(detail.stamp));
+    root.dataset.drawn = '1';
+    hear(data.stamp);
+    return () => {};
+  };
+  window.tpcStage = Promise.resolve({ mount });
 }"""
 
 MOVE = """async value => {
@@ -55,7 +64,7 @@ MOVE = """async value => {
   const range = panel.querySelector('input[type=range]');
   const view = document.querySelector('.st-key-cloud canvas');
   const gl = view && (view.getContext('webgl') || view.getContext('webgl2'));
-  const parts = () => [...document.querySelectorAll('.tpc-plot, .tpc-votes, .tpc-draws')];
+  const parts = () => [...document.querySelectorAll('.tpc-stage, .tpc-votes, .tpc-draws')];
   const start = performance.now();
   range.value = value;
   range.dispatchEvent(new Event('input', {bubbles: true}));
@@ -113,7 +122,7 @@ class PageVisitor(Visit):
         """Go to the Explore page."""
         await self.page.get_by_role("link", name="Explore").first.click()
         await self.page.wait_for_selector(".st-key-to_certify")
-        await self.page.wait_for_selector(".st-key-cloud .tpc-plot[data-drawn]")
+        await self.page.wait_for_selector(".st-key-cloud .tpc-stage[data-drawn]")
 
     async def to_certify(self) -> None:
         """Go to the Certify page."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -12,9 +13,13 @@ LOCKS = {"to run": "requirements.lock", "to develop": "requirements-dev.lock"}
 ELSEWHERE = {"colorama": "BSD-3-Clause", "open3d": "MIT"}
 """Packages of other platforms, which cannot be asked here."""
 
+STAGE_LOCK = ROOT / "app" / "components" / "stage" / "package-lock.json"
+"""What npm brings for the stage: three.js, which is in its bundle, and esbuild, which makes it."""
+
 HEADER = """# Licences of what TPC Explorer builds on
 
-TPC Explorer is under the MIT licence. These packages are installed beside it and are not part of the repository.
+TPC Explorer is under the MIT licence. These packages are installed beside it and are not part of the repository, but
+for three.js, which is in the bundle of the stage with its notice.
 Written by `make licences` from the packages' own metadata; `tests/packaging` checks that it names what is locked,
 and that every licence permits use, study and redistribution in a class.
 
@@ -55,6 +60,15 @@ def torch_version() -> str:
     return match.group(1)
 
 
+def bundled() -> dict[str, tuple[str, str]]:
+    """Version and licence of the packages of the stage; esbuild's builds for the many platforms are one package."""
+    packages = json.loads(STAGE_LOCK.read_text())["packages"]
+    named = {path.removeprefix("node_modules/"): facts for path, facts in packages.items() if path}
+    return {
+        name: (f["version"], f["license"]) for name, f in named.items() if not name.startswith("@esbuild/")
+    }
+
+
 def page() -> str:
     """The whole page."""
     packages = {purpose: locked(ROOT / lock) for purpose, lock in LOCKS.items()}
@@ -66,7 +80,10 @@ def page() -> str:
         for name in sorted(versions.keys() - seen):
             text += f"| {name} | {versions[name]} | {licence(name)} |\n"
         seen |= versions.keys()
-    return text
+    text += (
+        "\n## In the stage's bundle, or needed to make it\n\n| package | version | licence |\n|---|---|---|\n"
+    )
+    return text + "".join(f"| {name} | {version} | {kind} |\n" for name, (version, kind) in bundled().items())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
-from app.figures.theme import OKABE_ITO, SEQUENTIAL, Figure, Theme, base_layout, colour_bar
+from app.figures.looks import CRITICAL, DISPLACEMENT, HEIGHT
+from app.figures.theme import DARK, OKABE_ITO, Figure, Theme, base_layout, colour_bar
 
 Points = NDArray[np.floating]
 Colouring = Literal["displacement", "height", "parts", "critical"]
@@ -48,7 +49,7 @@ class CloudView:
     critical: NDArray[np.floating] | None = None
     """How many features each point decides; same length as the points."""
     mesh: MeshView | None = None
-    """The transformed mesh; points are not drawn where it is."""
+    """The transformed mesh, drawn faintly under the points."""
     original_mesh: MeshView | None = None
 
     @property
@@ -87,7 +88,7 @@ def cloud_figure(
         "font": {"size": 12},
         "itemsizing": "constant",
     }
-    layout["showlegend"] = colouring in ("parts", "critical") and view.mesh is None
+    layout["showlegend"] = colouring in ("parts", "critical")
     return {"data": traces, "layout": layout}
 
 
@@ -126,7 +127,7 @@ def _scene(theme: Theme, limit: float, domain: tuple[float, float], *, away: flo
 def _ghost(view: CloudView, theme: Theme, size: float, scene: str, *, strong: bool) -> list[Figure]:
     if view.original_mesh is not None:
         trace = _mesh(view.original_mesh, scene)
-        trace |= {"color": theme.ghost, "opacity": 1.0 if strong else 0.18, "hoverinfo": "skip"}
+        trace |= {"color": theme.ghost, "opacity": 0.5 if strong else 0.1, "hoverinfo": "skip"}
         return [trace]
     # The first points, in farthest-point order, are spread over the whole object.
     points = view.original if strong else view.original[:GHOST_POINTS]
@@ -149,8 +150,18 @@ def _ghost(view: CloudView, theme: Theme, size: float, scene: str, *, strong: bo
 
 
 def _body(view: CloudView, theme: Theme, colouring: Colouring, size: float, scene: str) -> list[Figure]:
-    if view.mesh is not None:
-        return [_coloured_mesh(view, view.mesh, theme, colouring, scene)]
+    faint = {
+        "color": theme.ghost,
+        "opacity": 0.3,
+        "hoverinfo": "skip",
+        "name": "surface",
+        "showlegend": False,
+    }
+    surface = [] if view.mesh is None else [_mesh(view.mesh, scene) | faint]
+    return [*surface, *_points(view, theme, colouring, size, scene)]
+
+
+def _points(view: CloudView, theme: Theme, colouring: Colouring, size: float, scene: str) -> list[Figure]:
     if colouring == "parts" and view.parts is not None:
         return _parts(view, view.parts, size, scene)
     if colouring == "critical" and view.critical is not None:
@@ -158,23 +169,31 @@ def _body(view: CloudView, theme: Theme, colouring: Colouring, size: float, scen
     marker = {
         **_dots(len(view.moved), size),
         "opacity": 1.0,
-        **_scale(view.moved, view.displacement, theme, colouring),
+        **_scale(view, theme, colouring),
     }
     return [{**_markers("points", view.moved, scene), "marker": marker}]
 
 
-def graded(
-    points: Points, displacement: Points, theme: Theme, colouring: Colouring
-) -> tuple[Points, float, float]:
+def ramp(theme: Theme, colouring: Colouring) -> tuple[str, ...]:
+    """The colours, from least to most, that grade points: the same on the stage, in Plotly and in a still."""
+    kind = "dark" if theme == DARK else "light"
+    return {"displacement": DISPLACEMENT, "critical": CRITICAL}.get(colouring, HEIGHT)[kind]
+
+
+def graded(view: CloudView, colouring: Colouring) -> tuple[Points, float, float]:
     """The value that colours each point, and the range of values that the colours span."""
     if colouring == "displacement":
-        return displacement, 0.0, max(0.25, float(np.ceil(4 * displacement.max(initial=0.0))) / 4)
-    return points[:, 2], -1.0 if theme.paper == "#ffffff" else -1.7, 1.0
+        farthest = float(view.displacement.max(initial=0.0))
+        return view.displacement, 0.0, max(0.25, float(np.ceil(4 * farthest)) / 4)
+    low, high = float(view.original[:, 2].min()), float(view.original[:, 2].max())
+    return view.moved[:, 2], low, max(high, low + 0.05)
 
 
-def _scale(points: Points, displacement: Points, theme: Theme, colouring: Colouring) -> Figure:
-    values, low, high = graded(points, displacement, theme, colouring)
-    scale = {"color": packed(values), "colorscale": SEQUENTIAL, "cmin": low, "cmax": high}
+def _scale(view: CloudView, theme: Theme, colouring: Colouring) -> Figure:
+    values, low, high = graded(view, colouring)
+    stops = ramp(theme, colouring)
+    colours = [[place / (len(stops) - 1), colour] for place, colour in enumerate(stops)]
+    scale = {"color": packed(values), "colorscale": colours, "cmin": low, "cmax": high}
     if colouring == "displacement":
         return scale | {"showscale": True, "colorbar": colour_bar(theme, "displacement", x=0.99, len=0.7)}
     return scale | {"showscale": False}
@@ -218,7 +237,7 @@ def _critical(
     loud = {**_markers("decide the max pool", view.moved[decides], scene), "customdata": packed(100 * share)}
     loud["marker"] = {
         "size": packed(size * (0.9 + 1.2 * np.sqrt(share / max(float(share.max(initial=0.0)), 1e-9)))),
-        "color": OKABE_ITO[5],
+        "color": ramp(theme, "critical")[1],
         "opacity": 0.95,
     }
     loud["hovertemplate"] = "decides %{customdata:.1f} % of the features<extra></extra>"
@@ -238,17 +257,6 @@ def _mesh(mesh: MeshView, scene: str) -> Figure:
         "lighting": {"ambient": 0.55, "diffuse": 0.7, "specular": 0.15, "roughness": 0.7},
         "lightposition": {"x": 200, "y": -300, "z": 600},
     }
-
-
-def _coloured_mesh(view: CloudView, mesh: MeshView, theme: Theme, colouring: Colouring, scene: str) -> Figure:
-    trace = _mesh(mesh, scene)
-    if colouring == "displacement" and view.original_mesh is not None:
-        moved = np.linalg.norm(mesh.vertices - view.original_mesh.vertices, axis=1)
-    else:
-        moved = np.zeros(len(mesh.vertices))
-        colouring = "height"
-    scale = _scale(mesh.vertices, moved, theme, colouring)
-    return {**trace, "intensity": scale.pop("color"), **scale, "hoverinfo": "skip"}
 
 
 def certified_parts_figure(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ Tally = dict[str, Any]
 """What components/votes shows."""
 Strip = dict[str, Any]
 """What components/draws shows."""
+Meaning = Literal["right", "wrong", "other", "unknown"]
+"""What a colour says of an answer, the same in the whole app: the true class, another one that was answered, a class
+that was not answered, and an answer where nobody knows the true class."""
 MOST_POINTS = 256
 """Points of each draw in the strip: more would not be told apart."""
 
@@ -39,10 +42,12 @@ def tally(
     if truth in classes and classes.index(truth) not in chosen:
         chosen[-1] = classes.index(truth)
     winner = int(np.argmax(votes))
+    answered = (winner, int(np.argmax(base)))
     rows = [
         {
             "name": words(classes[i]),
             "truth": classes[i] == truth,
+            "meaning": meaning(classes[i], truth, answered=i in answered),
             "base": round(float(base[i]), 4),
             "smoothed": round(float(share[i]), 4),
         }
@@ -50,7 +55,7 @@ def tally(
     ]
     return {
         "base": _answer("Base says", classes[int(np.argmax(base))], truth, ""),
-        "smoothed": _answer("Smoothed says", classes[winner], truth, f", {votes[winner]} of {cast} votes"),
+        "smoothed": _answer("Smoothed says", classes[winner], truth, f"{votes[winner]} of {cast} votes"),
         "rows": rows,
     }
 
@@ -62,7 +67,17 @@ def known_class(label: str | None, classes: Sequence[str]) -> str | None:
 
 def _answer(who: str, says: str, truth: str | None, rest: str) -> dict[str, str]:
     mark = "" if truth is None else "✓" if says == truth else "✗"
-    return {"who": who, "says": words(says), "mark": mark, "rest": rest}
+    meant = meaning(says, truth, answered=True)
+    return {"who": who, "says": words(says), "mark": mark, "rest": rest, "meaning": meant}
+
+
+def meaning(says: str, truth: str | None, *, answered: bool) -> Meaning:
+    """What an answer, or a class that got none, is to be coloured as."""
+    if truth is not None and says == truth:
+        return "right"
+    if not answered:
+        return "other"
+    return "unknown" if truth is None else "wrong"
 
 
 def words(name: str) -> str:
@@ -70,10 +85,16 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def strip(draws: NDArray[np.floating], answers: Sequence[int], classes: Sequence[str], winner: int) -> Strip:
-    """Random draws (k, N, 3), seen from the front right, each with its vote."""
+def strip(
+    draws: NDArray[np.floating], answers: Sequence[int], classes: Sequence[str], truth: str | None
+) -> Strip:
+    """Random draws (k, N, 3), seen from the front right, each with its vote and whether that is right."""
     flat = _from_the_front(draws[:, :MOST_POINTS])
-    named = [{"name": words(classes[answer]), "agrees": answer == winner} for answer in answers]
+    truth = known_class(truth, classes)
+    named = [
+        {"name": words(classes[answer]), "meaning": meaning(classes[answer], truth, answered=True)}
+        for answer in answers
+    ]
     return {"points": packed(flat.ravel()), "draws": named}
 
 

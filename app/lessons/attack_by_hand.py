@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from app.figures.cloud import CloudView, cloud_figure
+from app.components.sliders import Posing
 from app.figures.lesson_line import trail_figure
 from app.lessons import live
-from app.lessons.controls import choose_object, drag, switch
+from app.lessons.controls import choose_object, drag, epoch_of, switch
 from app.lessons.formula import Symbol, colour, degrees, word
-from app.lessons.frame import figure, formula, question, says
+from app.lessons.frame import figure, formula, posed_object, question, says
 from app.lessons.state import ATTACK_OBJECT, ATTACK_REVEAL, ATTACK_TWIST, number
 from app.look import theme
 
@@ -28,7 +28,7 @@ def show() -> None:
             "Drag θ until the classifier is wrong: that is an **attack**. How small can you make it?"
         )
         spec = choose_object(ATTACK_OBJECT, live.fragile(live.NOISE_MODEL))
-        stamp = drag("lesson1_drag", [ATTACK_TWIST])
+        stamp = drag("lesson1_drag", [ATTACK_TWIST], Posing.all_of(live.TWIST))
         twist = number(ATTACK_TWIST)
         cloud, truth = live.cloud(spec), str(live.cloud(spec).label).replace("_", " ")
         moved = live.TWIST.apply(cloud.points.double(), live.TWIST.from_edge([twist])).float()
@@ -60,14 +60,15 @@ def show() -> None:
         )
     with right:
         shown = switch(ATTACK_REVEAL)
-        view = CloudView(original=cloud.points.numpy(), moved=moved.numpy())
-        figure(
-            cloud_figure(view, theme(), colouring="height", size=6.5),
+        posed_object(
+            spec,
+            live.POINTS,
+            live.TWIST,
+            [twist],
             key="lesson1_cloud",
             share=0.68,
             stamp=stamp,
-            camera_of=spec,
-            zoom=True,
+            epoch=epoch_of("lesson1_drag"),
         )
         known = _known(spec) if shown else None
         figure(

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
-import torch
-from numpy.typing import NDArray
 
-from app.figures.cameras import step_back
-from app.figures.cloud import CloudView, cloud_figure
 from app.figures.lesson_cells import cell_of, reach_figure
 from app.lessons import live
 from app.lessons.controls import choose, choose_object, drag
 from app.lessons.formula import Symbol, colour
-from app.lessons.frame import figure, formula, question, says
+from app.lessons.frame import figure, formula, posed_object, question, says
 from app.lessons.state import CELL_BOUND, CELL_COUNT, CELL_OBJECT, CELL_RADIUS, CELL_TAPER, number
 from app.look import theme
 from tpc_core.teaching import LessonCell, exact_taper_factor, paper_taper_factor, taper_gap
@@ -81,20 +76,19 @@ def show() -> None:
         figure(
             reach_figure(cells, factor, taper, colours, theme()), key="lesson5_reach", share=0.47, stamp=stamp
         )
-        view = CloudView(original=_tapered(spec, mine.centre), moved=_tapered(spec, taper))
         st.caption(
             f"The attacked cloud, and as a ghost the tested one, θⱼ = {mine.centre:.3f}; colour says how far each "
             "point is from where it was tested."
         )
-        drawn = cloud_figure(view, theme(), colouring="displacement", size=4.5)
-        drawn["data"][-1]["marker"]["cmax"] = max(0.01, float(view.displacement.max()))
-        figure(
-            step_back(drawn, 1.3),
+        posed_object(
+            spec,
+            live.POINTS,
+            Taper(),
+            [taper],
             key="lesson5_cloud",
             share=0.45,
             stamp=stamp,
-            camera_of=spec,
-            zoom=True,
+            beside=[mine.centre],
         )
 
 
@@ -103,8 +97,3 @@ def _standing(cell: LessonCell) -> str:
     if cell.passed:
         return f"The ball holds the cell: ρ = {cell.radius:.3f} > D = {cell.displacement:.3f}."
     return f"The ball is smaller than the cell: ρ = {cell.radius:.3f} < D = {cell.displacement:.3f}."
-
-
-def _tapered(spec: str, taper: float) -> NDArray[np.float32]:
-    points = live.cloud(spec).points.double()
-    return Taper().apply(points, torch.tensor([taper], dtype=torch.float64)).float().numpy()

@@ -6,20 +6,23 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from app.components.sliders import sliders
+from app.components.sliders import Posing, sliders
 from app.lessons.formula import colour
 from app.lessons.state import Choice, Number, choice, number, put
 from app.look import theme
 from tpc_core.transforms import Parameter
 
 
-def drag(key: str, fields: Sequence[Number]) -> int:
-    """A panel of sliders; the number of the last movement that was heard, to stamp the figures with."""
+def drag(key: str, fields: Sequence[Number], poses: Posing | None = None) -> int:
+    """A panel of sliders; the number of the last movement that was heard, to stamp the figures with.
+
+    `poses` links them to the stage of the lesson, which then follows in the browser.
+    """
     stamp = int(st.session_state.get(f"{key}_stamp", 0))
     values = [number(field) for field in fields]
     # The panel is told to follow only where the values were set by something else than its own sliders.
     if st.session_state.get(f"{key}_heard", values) != values:
-        st.session_state[f"{key}_epoch"] = int(st.session_state.get(f"{key}_epoch", 0)) + 1
+        st.session_state[f"{key}_epoch"] = epoch_of(key) + 1
     st.session_state[f"{key}_heard"] = values
     _colours(key, fields)
     sliders(
@@ -27,11 +30,17 @@ def drag(key: str, fields: Sequence[Number]) -> int:
         values,
         key=key,
         shape=key,
-        epoch=int(st.session_state.get(f"{key}_epoch", 0)),
+        epoch=epoch_of(key),
         stamp=stamp,
         on_move=lambda: _moved(key, fields),
+        poses=poses,
     )
     return stamp
+
+
+def epoch_of(key: str) -> int:
+    """Counts the times that the values of a panel were set by something else than its own sliders."""
+    return int(st.session_state.get(f"{key}_epoch", 0))
 
 
 def _parameter(field: Number) -> Parameter:

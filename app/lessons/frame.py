@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
+import torch
 
+from app import cache
 from app.components.plot import plot
+from app.components.stage import HOME, stage
+from app.figures.arrays import packed
+from app.figures.cloud import MeshView
+from app.figures.looks import stage_look
+from app.figures.scene import scene_of
 from app.lessons.formula import Symbol, twofold
 from app.lessons.presenter import presenter
 from app.lessons.state import LESSON, PRESENTING, choice, put
 from app.look import theme
+from app.state import moved
+from tpc_core import Transform
 
 _CSS = """
 <style>
@@ -97,6 +107,63 @@ def question(asked: str, answer: str) -> None:
             st.markdown(answer)
 
 
+def _height(share: float) -> str:
+    """The share of the height that the screen leaves, as CSS."""
+    room = "64px" if presenting() else f"{HEAD}px"
+    return f"max({round(190 * share) + 60}px, calc((100vh - {room} - 30px) * {share:.3f}))"
+
+
+def posed_object(
+    spec: str,
+    points: int,
+    transform: Transform,
+    values: Sequence[float],
+    *,
+    key: str,
+    share: float,
+    stamp: int,
+    epoch: int | str = 0,
+    beside: Sequence[float] | None = None,
+) -> None:
+    """A gallery object on the stage, at a pose that the lesson's sliders move in the browser.
+
+    With `beside` it is compared with another pose of its own, which is the ghost: colours say how far apart they are.
+    """
+    shape = cache.shape(spec)
+    cloud, mesh = shape.cloud(points).points, shape.mesh_around(points)
+    corners = None if mesh is None else torch.from_numpy(np.asarray(mesh.vertices))
+    parts: dict[str, Any] = {}
+    farthest = 0.0
+    if beside is not None:
+        now, cloud = moved(transform, values, cloud), moved(transform, beside, cloud)
+        corners = None if corners is None else moved(transform, beside, corners)
+        parts["served"] = packed(now.numpy().ravel())
+        farthest = max(0.01, float((now - cloud).norm(dim=1).max()))
+    surface = None if mesh is None or corners is None else MeshView(corners.numpy(), np.asarray(mesh.faces))
+    stage(
+        scene_of(cloud.numpy(), surface),
+        transform,
+        values,
+        key=key,
+        height=_height(share),
+        look=stage_look(theme(), "projector" if presenting() else "page"),
+        settings={
+            "colouring": "height" if beside is None else "displacement",
+            "surface": True,
+            "ghost": True,
+            "side_by_side": False,
+            "point_size": 2.5,
+        },
+        epoch=epoch,
+        stamp=stamp,
+        parts=parts,
+        farthest=farthest,
+        camera_of=spec,
+        title=str(shape.label or "object").replace("_", " "),
+        actions=(HOME,),
+    )
+
+
 def figure(
     what: dict[str, Any],
     *,
@@ -108,12 +175,10 @@ def figure(
     clicks: bool = False,
 ) -> Any:
     """A figure that takes its share of the height that the screen leaves."""
-    room = "64px" if presenting() else f"{HEAD}px"
-    height = f"max({round(190 * share) + 60}px, calc((100vh - {room} - 30px) * {share:.3f}))"
     return plot(
         _enlarged(what) if presenting() else what,
         key=key,
-        height=height,
+        height=_height(share),
         stamp=stamp,
         camera_of=camera_of,
         zoom=zoom,

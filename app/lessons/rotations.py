@@ -7,13 +7,12 @@ import math
 import numpy as np
 import streamlit as st
 
-from app.figures.cameras import step_back
-from app.figures.cloud import CloudView, cloud_figure
+from app.components.sliders import Posing
 from app.figures.lesson_ball import ball_figure, turning_figure
 from app.lessons import live
-from app.lessons.controls import choose, choose_object, drag
+from app.lessons.controls import choose, choose_object, drag, epoch_of
 from app.lessons.formula import Symbol, colour, degrees
-from app.lessons.frame import figure, formula, question, says
+from app.lessons.frame import figure, formula, posed_object, question, says
 from app.lessons.state import TURN_ANGLE, TURN_AZIMUTH, TURN_MODEL, TURN_OBJECT, TURN_RADIUS, number
 from app.look import theme
 from tpc_core.transforms import GeneralRotation
@@ -35,7 +34,11 @@ def show() -> None:
         )
         spec = choose_object(TURN_OBJECT, TURN_OBJECT.options)
         model = choose(TURN_MODEL, _MODELS.__getitem__, hidden=True)
-        stamp = drag("lesson6_drag", [TURN_ANGLE, TURN_AZIMUTH, TURN_RADIUS])
+        stamp = drag(
+            "lesson6_drag",
+            [TURN_ANGLE, TURN_AZIMUTH, TURN_RADIUS],
+            Posing(GeneralRotation().name, [1, ELEVATION, 0]),
+        )
         angle, azimuth, radius = number(TURN_ANGLE), number(TURN_AZIMUTH), number(TURN_RADIUS)
         axis = _axis(azimuth)
         top, before, after = live.coupled(model, spec, axis, angle, VOTES)
@@ -62,19 +65,16 @@ def show() -> None:
         colours = {role: colour(role, theme()) for role in ("attack", "radius", "p")}
         one, two = st.columns(2, gap="small")
         with one:
-            cloud = live.cloud(spec)
             vector = np.array(axis) / np.linalg.norm(axis) * angle
-            moved = GeneralRotation().apply(
-                cloud.points.double(), GeneralRotation().from_edge([azimuth, ELEVATION, angle])
-            )
-            view = CloudView(original=cloud.points.numpy(), moved=moved.float().numpy())
-            figure(
-                step_back(cloud_figure(view, theme(), colouring="height", size=5.0), 1.35),
+            posed_object(
+                spec,
+                live.POINTS,
+                GeneralRotation(),
+                [azimuth, ELEVATION, angle],
                 key="lesson6_cloud",
                 share=0.5,
                 stamp=stamp,
-                camera_of=spec,
-                zoom=True,
+                epoch=epoch_of("lesson6_drag"),
             )
         with two:
             figure(

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.figures.cameras import PLOTLY_FIELD
+from app.figures.cloud import LIMIT
 from app.system import LIBRARIES, install_command, missing_libraries
 from tpc_core.errors import TpcError
 
@@ -27,42 +30,52 @@ ADVICE = (
 _ABOVE_APP = Path(__file__).resolve().parents[2]
 
 
+QUIET = 6.0
+"""Seconds that the first page has to itself before Open3D is loaded beside it."""
+
+Place = tuple[float, float, float]
+
+
 class CannotRender(TpcError):
     """No still could be made; the message says what to install."""
 
 
 @dataclass(frozen=True)
 class Still:
-    """What to render: a mesh (with faces) or splats (without), coloured per vertex, seen by a camera.
+    """What to render: points as little balls, on a mesh in one colour where there is one, seen by a camera."""
 
-    As in Plotly, eye and centre are in units of the side of the drawn cube.
-    """
-
-    vertices: NDArray[np.floating]
+    points: NDArray[np.floating]
     colours: NDArray[np.floating]
-    faces: NDArray[np.integer] | None
-    eye: tuple[float, float, float]
-    centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    half_side: float = 1.15
+    """Of each point."""
+    eye: Place
+    centre: Place = (0.0, 0.0, 0.0)
+    field: float = 45.0
+    """Degrees that the camera sees from top to bottom."""
+    radius: float = 0.016
+    """Of the balls."""
+    vertices: NDArray[np.floating] | None = None
+    faces: NDArray[np.integer] | None = None
+    clay: tuple[float, float, float] = (0.9, 0.9, 0.9)
     background: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    size: tuple[int, int] = (1200, 900)
+    aspect: float = 4 / 3
+    """Width over height."""
 
     def encoded(self) -> bytes:
         """The request as the worker reads it."""
         stream = io.BytesIO()
-        faces = (
-            np.zeros((0, 3), dtype=np.int32) if self.faces is None else np.asarray(self.faces, dtype=np.int32)
-        )
-        np.savez(
-            stream,
-            vertices=np.asarray(self.vertices, dtype=np.float64),
-            colours=np.asarray(self.colours, dtype=np.float64),
-            faces=faces,
-            eye=2 * self.half_side * np.asarray(self.eye, dtype=np.float64),
-            centre=2 * self.half_side * np.asarray(self.centre, dtype=np.float64),
-            background=np.asarray(self.background, dtype=np.float64),
-            size=np.asarray(self.size, dtype=np.int64),
-        )
+        none = np.zeros((0, 3))
+        arrays = {
+            "points": self.points,
+            "colours": self.colours,
+            "vertices": none if self.vertices is None else self.vertices,
+            "faces": none if self.faces is None else self.faces,
+            "eye": self.eye,
+            "centre": self.centre,
+            "clay": self.clay,
+            "background": self.background,
+            "numbers": (self.field, self.radius, self.aspect),
+        }
+        np.savez(stream, **{name: np.asarray(value, dtype=np.float64) for name, value in arrays.items()})
         return stream.getvalue()
 
 
@@ -73,6 +86,7 @@ class Renderer:
         self.timeout = timeout
         self._lock = threading.Lock()
         self._worker: subprocess.Popen[bytes] | None = None
+        self.warmed = False
 
     def render(self, still: Still) -> bytes:
         """The still as PNG, or CannotRender."""
@@ -148,25 +162,62 @@ def receive(stream: IO[bytes]) -> bytes:
     return content
 
 
-Place = tuple[float, float, float]
-FIRST_EYE: Place = (1.0, -1.15, 0.6)
-FIRST_CENTRE: Place = (0.0, 0.0, -0.1)
+FIRST_VIEW = {"eye": {"x": 2.0, "y": -3.0, "z": 1.35}, "center": {"x": 0.0, "y": 0.0, "z": 0.0}}
 NEAREST = 0.2
 """How near an eye may be to what it looks at."""
 
 
-def view_of(camera: dict[str, Any] | None) -> tuple[Place, Place]:
-    """The eye and the centre of a Plotly camera; the first view's where they make no sense."""
-    eye, centre = _place(camera, "eye", FIRST_EYE), _place(camera, "center", FIRST_CENTRE)
-    apart = np.linalg.norm(np.subtract(eye, centre))
-    return (eye, centre) if apart > NEAREST else (FIRST_EYE, FIRST_CENTRE)
+@dataclass(frozen=True)
+class Seen:
+    """A camera: where it is, what it looks at, its field in degrees from top to bottom, and width over height."""
+
+    eye: Place
+    centre: Place
+    field: float
+    aspect: float
 
 
-def _place(camera: dict[str, Any] | None, name: str, default: Place) -> Place:
-    given = (camera or {}).get(name) or {}
-    values = [given.get(axis, fallback) for axis, fallback in zip("xyz", default, strict=True)]
+def camera_of(told: Any) -> Seen:
+    """The camera that the browser told; the first view's numbers where its own make no sense.
+
+    The stage tells places as they are. Plotly, which knows of no field, tells them in units of the drawn cube.
+    """
+    told = told if isinstance(told, dict) else {}
+    of_stage = isinstance(told.get("field"), int | float)
+    side = 1.0 if of_stage else 2 * LIMIT
+    eye, centre = (_place(told, name, side) for name in ("eye", "center"))
+    if np.linalg.norm(np.subtract(eye, centre)) < NEAREST:
+        eye, centre = (_place(FIRST_VIEW, name, 1.0) for name in ("eye", "center"))
+    field = float(np.clip(told["field"], 5, 120)) if of_stage else PLOTLY_FIELD
+    aspect = told.get("aspect")
+    return Seen(
+        eye, centre, field, float(np.clip(aspect, 0.3, 4)) if isinstance(aspect, int | float) else 4 / 3
+    )
+
+
+def _place(camera: dict[str, Any], name: str, side: float) -> Place:
+    given, default = camera.get(name) or {}, FIRST_VIEW[name]
     x, y, z = (
-        float(v) if isinstance(v, int | float) and abs(v) < 100 else d
-        for v, d in zip(values, default, strict=True)
+        side * float(given[axis])
+        if isinstance(given.get(axis), int | float) and abs(given[axis]) < 100
+        else default[axis]
+        for axis in "xyz"
     )
     return x, y, z
+
+
+def prewarm(renderer: Renderer) -> None:
+    """Start the worker in the background some seconds after the first visitor came, so that a still comes at once."""
+    if renderer.warmed or obstacle():
+        return
+    renderer.warmed = True
+    ball = np.array([[0.0, 0.0, 0.0]])
+    tiny = Still(ball, np.ones((1, 3)), (0.0, -3.0, 1.0))
+
+    def warm() -> None:
+        with suppress(CannotRender):
+            renderer.render(tiny)
+
+    timer = threading.Timer(QUIET, warm)
+    timer.daemon = True
+    timer.start()

@@ -87,7 +87,7 @@ def object_button(shape: Shape) -> None:
                 f'<img class="tpc-object" alt="" src="app/static/thumbnails/{name}.png">', width="content"
             )
         else:
-            st.html('<div class="tpc-object tpc-blank">●●●</div>', width="content")
+            st.html('<div class="tpc-object tpc-blank" data-tpc-portrait="cloud">●●●</div>', width="content")
         label = f"class *{shape.label.replace('_', ' ')}*" if shape.label else "class unknown"
         st.markdown(f"**{literal(title_of(spec, shape))}**  \n{label}", width="content")
     if st.button("Choose an object", width="stretch", icon=":material/category:", key="choose_object"):

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.components.sliders import sliders
+from app.components.sliders import Posing, sliders
 from app.links import Piece, as_number, written
 from app.state import (
     Pose,
@@ -84,6 +84,9 @@ def pose_sliders(mine: Poser, changes: Callable[[Poser], Mapping[str, Any]]) -> 
     """The sliders. While they move, this is all that runs: `changes` says what the page shows of the new pose."""
     if st.session_state.pop("pose_rests", False):
         st.rerun()  # undo, the address and a closer look at the votes follow
+    if not st.session_state["pose_kinds"]:
+        st.caption("No transform is chosen: this is the object itself.")
+        return
     transform = mine.transform
     sliders(
         transform.parameters,
@@ -94,6 +97,8 @@ def pose_sliders(mine: Poser, changes: Callable[[Poser], Mapping[str, Any]]) -> 
         stamp=mine.stamp,
         on_move=_moved,
         parts=changes(mine) if mine.moving else None,
+        poses=Posing.all_of(transform),
+        on_history=_stepped,
     )
 
 
@@ -141,6 +146,8 @@ def _chosen() -> None:
     picked = st.session_state["pose_kinds"]
     st.session_state["pose_error"] = ""
     if not picked:
+        mine.reset()  # nothing is chosen, so nothing moves
+        st.session_state["pose_follows"] = (mine.epoch, mine.pose.transform)
         return
     name = transform_name(picked, st.session_state.get("pose_axis") or "z")
     transform = parsed(name)
@@ -162,6 +169,15 @@ def _moved() -> None:
     if len(values) == len(mine.pose.values):
         mine.drag([float(value) for value in values])
         st.session_state["pose_rests"] = bool(report.get("final"))
+
+
+def _stepped() -> None:
+    """Ctrl+Z or Ctrl+Y was pressed."""
+    report = st.session_state[KEY].history
+    if not report:
+        return
+    poser().undo() if report.get("step") == "undo" else poser().redo()
+    st.session_state["pose_rests"] = True
 
 
 def _buttons(mine: Poser, transform: Transform) -> None:

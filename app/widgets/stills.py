@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from app.figures.cloud import CloudView, Colouring, graded, half_side
-from app.figures.theme import OKABE_ITO, SEQUENTIAL, Theme
+from app.figures.cloud import CloudView, Colouring, graded, ramp
+from app.figures.looks import point_radius, stage_look
+from app.figures.theme import OKABE_ITO, Theme
 from app.literal import literal
 from app.look import theme
-from app.stills import CannotRender, Renderer, Still, view_of
+from app.stills import CannotRender, Renderer, Still, camera_of
 
 
 @st.cache_resource(show_spinner=False)
@@ -24,42 +26,44 @@ def renderer() -> Renderer:
 def still_of(
     view: CloudView, camera: dict[str, Any] | None, theme: Theme, colouring: Colouring = "height"
 ) -> Still:
-    """The view as Open3D will render it, in the same colours: the mesh where there is one, else splats."""
-    eye, centre = view_of(camera)
+    """The view as Open3D will render it, in the same colours and framed in the same way."""
+    seen = camera_of(camera)
+    mesh, look = view.mesh, stage_look(theme)
     return Still(
-        vertices=view.mesh.vertices if view.mesh is not None else view.moved,
+        points=view.moved,
         colours=_colours(view, theme, colouring),
-        faces=view.mesh.faces if view.mesh is not None else None,
-        eye=eye,
-        centre=centre,
-        half_side=half_side(view.moved),
-        background=_rgb(theme.paper),
+        eye=seen.eye,
+        centre=seen.centre,
+        field=seen.field,
+        radius=point_radius(len(view.moved)),
+        vertices=None if mesh is None else mesh.vertices,
+        faces=None if mesh is None else mesh.faces,
+        clay=_rgb(look["clay"]),
+        background=_rgb(look["background"]),
+        aspect=seen.aspect,
     )
 
 
 def _colours(view: CloudView, theme: Theme, colouring: Colouring) -> NDArray[np.floating]:
-    """The colour of every vertex of the mesh, or of every point."""
-    if view.mesh is None and colouring == "parts" and view.parts is not None:
+    """The colour of every point."""
+    if colouring == "parts" and view.parts is not None:
         palette = np.array([_rgb(colour) for colour in OKABE_ITO])
         _, numbers = np.unique(view.parts, return_inverse=True)
         return np.asarray(palette[numbers % len(palette)])
-    if view.mesh is None and colouring == "critical" and view.critical is not None:
-        decides = np.asarray(view.critical) > 0
-        return np.where(decides[:, None], _rgb(OKABE_ITO[5]), _rgb(theme.ghost))
-    if view.mesh is None:
-        return _sampled(*graded(view.moved, view.displacement, theme, colouring))
-    vertices, before = view.mesh.vertices, view.original_mesh
-    moved = np.zeros(len(vertices)) if before is None else np.linalg.norm(vertices - before.vertices, axis=1)
-    return _sampled(*graded(vertices, moved, theme, colouring))
+    if colouring == "critical" and view.critical is not None:
+        weights = np.asarray(view.critical)
+        strength = _sampled(weights / max(float(weights.max()), 1e-9), 0.0, 1.0, ramp(theme, colouring))
+        return np.where(weights[:, None] > 0, strength, _rgb(theme.ghost))
+    return _sampled(*graded(view, colouring), ramp(theme, colouring))
 
 
-def _sampled(values: NDArray[np.floating], low: float, high: float) -> NDArray[np.floating]:
-    """The colours of the sequential scale."""
-    from plotly.colors import get_colorscale
-
-    stops = get_colorscale(SEQUENTIAL)
-    places, table = [place for place, _ in stops], np.array([_rgb(colour) for _, colour in stops])
+def _sampled(
+    values: NDArray[np.floating], low: float, high: float, colours: Sequence[str]
+) -> NDArray[np.floating]:
+    """The colours between those of a ramp."""
+    table = np.array([_rgb(colour) for colour in colours])
     share = (np.asarray(values) - low) / (high - low)
+    places = np.linspace(0, 1, len(table))
     return np.stack([np.interp(share, places, table[:, channel]) for channel in range(3)], axis=1)
 
 

@@ -115,13 +115,16 @@ class TestCloud:
         assert len(unpacked(rest["x"])) == 1
         assert len(unpacked(loud["x"])) == 39
 
-    def test_a_mesh_is_drawn_instead_of_its_points(self, view) -> None:
+    def test_points_lie_on_a_faint_mesh(self, view) -> None:
         corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.0]])
         mesh = MeshView(corners, np.array([[0, 1, 2]]))
         meshed = CloudView(view.original, view.moved, mesh=mesh, original_mesh=mesh)
         figure = cloud_figure(meshed, LIGHT, colouring="displacement")
         valid(figure)
-        assert {trace["type"] for trace in figure["data"]} == {"mesh3d"}
+        ghost, surface, points = figure["data"]
+        assert [ghost["type"], surface["type"], points["type"]] == ["mesh3d", "mesh3d", "scatter3d"]
+        assert ghost["opacity"] < surface["opacity"] < 0.5
+        assert len(unpacked(points["x"])) == 40
 
     def test_points_without_a_certificate_stand_out_from_every_part(self) -> None:
         points = np.zeros((4, 3))
@@ -164,8 +167,10 @@ class TestVotes:
             "who": "Smoothed says",
             "says": "night stand",
             "mark": "✗",
-            "rest": ", 48 of 64 votes",
+            "rest": "48 of 64 votes",
+            "meaning": "wrong",
         }
+        assert [row["meaning"] for row in counted["rows"]] == ["wrong", "right"]
         assert counted["base"]["mark"] == "✓"
         assert tally(np.ones(1), np.ones(1, dtype=int), ["a"], None)["base"]["mark"] == ""
 
@@ -178,13 +183,27 @@ class TestVotes:
         assert mark("Motorbike") == ""  # the model cannot be right
 
     def test_a_strip_has_two_coordinates_for_each_point_of_each_draw(self) -> None:
-        row = strip(np.zeros((3, MOST_POINTS + 8, 3)), [0, 1, 0], ["chair", "night_stand"], 0)
+        row = strip(np.zeros((3, MOST_POINTS + 8, 3)), [0, 1, 0], ["chair", "night_stand"], "chair")
         assert len(unpacked(row["points"])) == 3 * MOST_POINTS * 2
-        assert [(draw["name"], draw["agrees"]) for draw in row["draws"]] == [
-            ("chair", True),
-            ("night stand", False),
-            ("chair", True),
+        assert [(draw["name"], draw["meaning"]) for draw in row["draws"]] == [
+            ("chair", "right"),
+            ("night stand", "wrong"),
+            ("chair", "right"),
         ]
+
+    def test_a_colour_has_one_meaning(self) -> None:
+        classes = ["a", "b", "c"]
+        base, votes = np.array([0.1, 0.8, 0.1]), np.array([9, 1, 0])
+        known = tally(base, votes, classes, "c")
+        assert {row["name"]: row["meaning"] for row in known["rows"]} == {
+            "a": "wrong",
+            "b": "wrong",
+            "c": "right",
+        }
+        unknown = tally(base, votes, classes, None)
+        meant = {row["name"]: row["meaning"] for row in unknown["rows"]}
+        assert meant == {"a": "unknown", "b": "unknown", "c": "other"}
+        assert strip(np.zeros((1, 4, 3)), [0], classes, None)["draws"][0]["meaning"] == "unknown"
 
     def test_each_draw_is_labelled_by_its_vote(self) -> None:
         figure = draw_strip(np.zeros((3, 8, 3)), [0, 1, 0], ["chair", "night_stand"], 0, DARK)

@@ -19,7 +19,9 @@ HELD = {
     "points": "256",
     "all-points": "yes",
     "colour": "displacement",
-    "mesh": "yes",
+    "surface": "no",
+    "view": "plotly",
+    "look": "projector",
     "side-by-side": "yes",
     "ghost": "no",
     "size": "4.5",
@@ -116,7 +118,7 @@ def test_the_words_of_the_address_are_those_of_the_question() -> None:
         ("points", "1000000", ("points", 1024)),
         ("colour", "<b>red</b>", ("colouring", "height")),
         ("size", "nan", ("point_size", 2.5)),
-        ("mesh", "perhaps", ("as_mesh", False)),
+        ("surface", "perhaps", ("surface", True)),
         ("model", "../../etc", ("model", "pointnet64-noise")),
         ("nonsense", "1", ("points", 1024)),
     ],
@@ -176,6 +178,7 @@ def test_a_notice_goes_once_the_visitor_moves_on() -> None:
     assert "colour" in notices(app)
     app.run()
     assert "colour" in notices(app)
-    app.button_group(key="colouring").set_value("displacement").run()
+    app.session_state["colouring"] = "displacement"
+    app.run()
     app.run()
     assert not app.warning

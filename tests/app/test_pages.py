@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.visitors import board
+from app.uploads import read_upload
+from app.visitors import board, uploads
 from tpc_core import list_models
 
 MAIN = str(Path(__file__).resolve().parents[2] / "app" / "main.py")
@@ -82,19 +84,52 @@ class TestExplore:
 
     @pytest.mark.parametrize("colouring", ["displacement", "height", "parts", "critical"])
     def test_every_colouring_draws(self, explore: AppTest, colouring: str) -> None:
-        explore.button_group(key="colouring").set_value(colouring).run()
-        assert not explore.exception
+        explore.session_state["colouring"] = colouring
+        for view in ("stage", "plotly"):
+            explore.session_state["view"] = view
+            explore.run()
+            assert not explore.exception
 
-    def test_mesh_and_side_by_side_draw(self, explore: AppTest) -> None:
-        explore.toggle(key="as_mesh").set_value(True).run()
-        explore.toggle(key="side_by_side").set_value(True).run()
-        assert not explore.exception
+    def test_points_alone_and_side_by_side_draw(self, explore: AppTest) -> None:
+        for view in ("stage", "plotly"):
+            explore.session_state["view"] = view
+            explore.session_state["surface"] = False
+            explore.session_state["side_by_side"] = True
+            explore.run()
+            assert not explore.exception
+
+    def test_without_a_transform_the_object_stands_as_it_is(self, explore: AppTest) -> None:
+        explore.multiselect(key="pose_kinds").set_value(["taper"]).run()
+        explore.button_group(key="preset_z-taper").set_value("0.2").run()
+        explore.multiselect(key="pose_kinds").set_value([]).run()
+        poser = explore.session_state["poser"]
+        assert poser.pose.values == (0.0,)
+        assert any("No transform is chosen" in text.value for text in explore.caption)
+        explore.button(key="undo").click().run()
+        assert poser.pose.values == (0.2,)
+        assert explore.multiselect(key="pose_kinds").value == ["taper"]
 
     def test_an_object_that_is_not_there_falls_back_with_a_notice(self, explore: AppTest) -> None:
         explore.session_state["object"] = "gallery:no-such-thing"
         explore.run()
         assert not explore.exception
         assert any("chair-1" in warning.value for warning in explore.warning)
+
+    def test_fewer_points_than_wished_for_are_announced_and_the_wish_is_kept(self, explore: AppTest) -> None:
+        explore.select_slider(key="points").set_value(2048).run()
+        cloud = np.random.default_rng(0).uniform(-1, 1, (600, 3))
+        content = "\n".join(" ".join(f"{value:.5f}" for value in point) for point in cloud).encode()
+        shape = read_upload(content, "few.xyz")
+        spec = uploads().put(explore.session_state["visitor"], content, shape)
+        explore.session_state["object"] = spec
+        explore.run()
+        assert not explore.exception
+        assert explore.select_slider(key="points").value == 512
+        assert any("512 are shown in place of 2,048" in text.value for text in explore.caption)
+        explore.session_state["object"] = "gallery:chair-1"
+        explore.run()
+        assert explore.select_slider(key="points").value == 2048
+        assert not any("in place of" in text.value for text in explore.caption)
 
     @pytest.mark.parametrize("points", [16, 64, 2048])
     def test_any_number_of_points(self, explore: AppTest, points: int) -> None:

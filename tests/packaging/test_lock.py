@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from scripts.licences import LOCKS, PAGE, locked, torch_version
+from scripts.licences import LOCKS, PAGE, bundled, locked, torch_version
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -57,6 +57,7 @@ def test_the_licence_page_names_what_is_locked() -> None:
     rows = dict(re.findall(r"^\| ([a-z0-9.-]+) \| (\S+) \|", PAGE.read_text(), flags=re.MULTILINE))
     rows.pop("package")
     expected = {name: version for lock in LOCKS.values() for name, version in locked(ROOT / lock).items()}
+    expected |= {name: version for name, (version, _) in bundled().items()}
     assert rows == {**expected, "torch": torch_version()}, "run `make licences`"
 
 

@@ -67,7 +67,7 @@ class TrainConfig(_Strict):
     augment: Augment = Augment()
     consistency: Consistency = Consistency()
     interval: Interval = Interval()
-    regions: list[str] = Field(
+    regions: Items[str] = Field(
         default_factory=list,
         description='claims such as "z-taper:0.5": every copy of a cloud is under an attack of one of them',
     )

@@ -20,6 +20,7 @@ from tpc_core.transforms.linear import Linear
 from tpc_core.transforms.noise import CoordinateNoise
 from tpc_core.transforms.region import Ball, Box, Region
 from tpc_core.transforms.rotation import Rotation
+from tpc_core.transforms.shader import shader
 from tpc_core.transforms.shear import Shear
 from tpc_core.transforms.taper import Taper
 from tpc_core.transforms.twist import Twist
@@ -76,4 +77,5 @@ __all__ = [
     "all_transforms",
     "parse_transform",
     "parts_of",
+    "shader",
 ]

@@ -127,6 +127,19 @@ class Transform(ABC):
     def apply(self, points: Tensor, z: Tensor) -> Tensor:
         """phi(x, z) for points (*batch, N, 3) and z (*batch, dim); the batch shapes broadcast."""
 
+    @property
+    def glsl(self) -> str | None:
+        """The same map for a shader: lines that return `vec3 p` moved by `float z[dim]` (see shader.py).
+
+        None where there are none: the positions are then computed here and sent.
+        """
+        return None
+
+    @property
+    def glsl_from_edge(self) -> str:
+        """Lines for a shader that make z of a person's values in internal units; none where they are the same."""
+        return ""
+
     @abstractmethod
     def region(self, radii: Sequence[float]) -> Region:
         """The set of attacks that a certificate of these radii (internal units) is about."""
@@ -280,3 +293,9 @@ def join_axis(u: Tensor, v: Tensor, h: Tensor, axis: Axis) -> Tensor:
     """The inverse of split_axis."""
     by_index = dict(zip(axis_order(axis), torch.broadcast_tensors(u, v, h), strict=True))
     return torch.stack([by_index[i] for i in range(3)], dim=-1)
+
+
+def glsl_about(axis: Axis, lines: str) -> str:
+    """Lines for a shader that move `q`, a point as (u, v, h) of split_axis, between its way there and back."""
+    there, back = {"x": ("yzx", "zxy"), "y": ("zxy", "yzx"), "z": ("xyz", "xyz")}[axis]
+    return f"vec3 q = p.{there}; {lines} return q.{back};"

@@ -111,6 +111,25 @@ class GeneralRotation(Transform):
         )
         return x, y, h
 
+    @property
+    def glsl(self) -> str:
+        return """
+            vec3 w = vec3(z[0], z[1], z[2]);
+            float angle = length(w);
+            if (angle < 1e-6) return p + cross(w, p);
+            vec3 k = w / angle;
+            vec2 turn = tpcCosSin(angle);
+            return p * turn.x + cross(k, p) * turn.y + k * dot(k, p) * (1.0 - turn.x);
+        """
+
+    @property
+    def glsl_from_edge(self) -> str:
+        return """
+            vec2 azimuth = tpcCosSin(z[0]), elevation = tpcCosSin(z[1]);
+            vec3 axis = z[2] * vec3(elevation.x * azimuth, elevation.y);
+            z[0] = axis.x; z[1] = axis.y; z[2] = axis.z;
+        """
+
     def inverse(self, z: Tensor) -> Tensor:
         return -z
 

@@ -63,6 +63,10 @@ class Linear(Transform):
         rows = [z[3 * i] * x + z[3 * i + 1] * y + z[3 * i + 2] * h for i in range(3)]
         return x + rows[0], y + rows[1], h + rows[2]
 
+    @property
+    def glsl(self) -> str:
+        return "return p + mat3(z[0], z[3], z[6], z[1], z[4], z[7], z[2], z[5], z[8]) * p;"
+
     def inverse(self, z: Tensor) -> Tensor:
         return torch.flatten(torch.linalg.inv(_matrix(z)) - torch.eye(3).to(z), -2)
 

@@ -15,6 +15,7 @@ from tpc_core.transforms.base import (
     Category,
     Parameter,
     Transform,
+    glsl_about,
     join_axis,
     join_forms,
     split_axis,
@@ -53,6 +54,10 @@ class Rotation(Transform):
     def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
         u, v, h = split_forms(cloud, self.axis)
         return join_forms(*turn(u, v, z[0]), h, self.axis)
+
+    @property
+    def glsl(self) -> str:
+        return glsl_about(self.axis, "q.xy = tpcTurn(q.xy, z[0]);")
 
     def region(self, radii: Sequence[float]) -> Box:
         return Box((min(radii[0], math.pi),))

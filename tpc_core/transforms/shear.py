@@ -17,6 +17,7 @@ from tpc_core.transforms.base import (
     Reach,
     Transform,
     axis_order,
+    glsl_about,
     join_axis,
     join_forms,
     split_axis,
@@ -68,6 +69,10 @@ class Shear(Transform):
     def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
         u, v, h = split_forms(cloud, self.axis)
         return join_forms(u + z[0] * h, v + z[1] * h, h, self.axis)
+
+    @property
+    def glsl(self) -> str:
+        return glsl_about(self.axis, "q.xy += vec2(z[0], z[1]) * q.z;")
 
     def region(self, radii: Sequence[float]) -> Ball:
         return Ball(radii[0], 2)

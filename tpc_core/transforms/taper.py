@@ -13,6 +13,7 @@ from tpc_core.transforms.base import (
     Category,
     Parameter,
     Transform,
+    glsl_about,
     join_axis,
     join_forms,
     split_axis,
@@ -51,6 +52,10 @@ class Taper(Transform):
         u, v, h = split_forms(cloud, self.axis)
         scale = z[0] * h + 1.0
         return join_forms(u * scale, v * scale, h, self.axis)
+
+    @property
+    def glsl(self) -> str:
+        return glsl_about(self.axis, "q.xy *= 1.0 + z[0] * q.z;")
 
     def region(self, radii: Sequence[float]) -> Box:
         return Box((radii[0],))

@@ -65,6 +65,11 @@ class ZYXRotation(Transform):
         x, y = turn(x, y, z[0])
         return x, y, h
 
+    @property
+    def glsl(self) -> str:
+        about_x = "p.yz = tpcTurn(p.yz, z[2]);"
+        return f"{about_x} p.zx = tpcTurn(p.zx, z[1]); p.xy = tpcTurn(p.xy, z[0]); return p;"
+
     def inverse(self, z: Tensor) -> Tensor:
         return zyx_from_matrix(matrix_from_zyx(z).transpose(-1, -2))
 

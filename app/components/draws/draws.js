@@ -1,4 +1,4 @@
-// Little clouds in a row, drawn on one canvas: a draw that votes for the winner is blue, any other orange.
+// Little clouds in a row, drawn on one canvas, each in the colour of its vote: right, wrong, or not known.
 
 const STRIPS = new WeakMap();
 const REACH = 1.25; // half the side of the square that a draw is drawn in
@@ -28,10 +28,10 @@ class Strip {
     this.root.style.height = `${height}px`;
     this.draw();
     this.names.replaceChildren(
-      ...part.draws.map(({ name, agrees }) => {
+      ...part.draws.map(({ name, meaning }) => {
         const label = document.createElement("span");
         label.textContent = label.title = name;
-        label.className = agrees ? "agrees" : "differs";
+        label.className = meaning;
         return label;
       }),
     );
@@ -51,16 +51,18 @@ class Strip {
     const each = this.points.length / (2 * count);
     const side = Math.min(width / count, height);
     const scale = side / (2 * REACH);
-    const dot = Math.max(1.6, Math.min(2.6, side / 32));
+    const dot = Math.max(2, Math.min(3.2, side / 28));
     pen.scale(ratio, ratio);
     pen.globalAlpha = 0.8;
-    this.part.draws.forEach(({ agrees }, place) => {
-      pen.fillStyle = style.getPropertyValue(agrees ? "--agrees" : "--differs");
+    this.part.draws.forEach(({ meaning }, place) => {
+      pen.fillStyle = style.getPropertyValue(`--${meaning}`);
       const x = ((place + 0.5) * width) / count;
       for (let i = place * each; i < (place + 1) * each; i += 1) {
         const left = Math.max(-REACH, Math.min(REACH, this.points[2 * i]));
         const up = Math.max(-REACH, Math.min(REACH, this.points[2 * i + 1]));
-        pen.fillRect(x + left * scale - dot / 2, height / 2 - up * scale - dot / 2, dot, dot);
+        pen.beginPath();
+        pen.arc(x + left * scale, height / 2 - up * scale, dot / 2, 0, 7);
+        pen.fill();
       }
     });
   }

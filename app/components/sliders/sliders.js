@@ -1,5 +1,5 @@
-// Sliders with typed values. They report while moving, one report in flight at a time: never a queue of stale ones.
-// The answer to a report is a frame, what the movement changed on the page; it is handed on as a "tpc-frame" event.
+// Sliders with typed values. A movement is told to the stages of the page at once, as a "tpc-pose" event, and to the
+// server as it keeps up: one report in flight at a time, never a queue of stale ones. The answer to a report is a frame, what the movement changed on the page; it is handed on as a "tpc-frame" event.
 // Once the sliders rest, a last report is marked final, and the whole page follows.
 
 const PANELS = new WeakMap();
@@ -13,10 +13,27 @@ class Panel {
     this.sent = 0;
     this.waiting = false;
     this.next = null;
+    this.keys = (event) => {
+      const step = this.history && historyKey(event);
+      if (!step) return;
+      event.preventDefault();
+      document.activeElement?.blur();
+      this.emit("history", { step, at: Date.now() });
+    };
+    document.addEventListener("keydown", this.keys);
+  }
+
+  close() {
+    document.removeEventListener("keydown", this.keys);
+    clearTimeout(this.rest);
+    clearTimeout(this.timer);
   }
 
   show(data) {
+    this.history = data.history;
+    this.poses = data.poses;
     if (this.shape !== data.shape || this.epoch !== data.epoch) this.build(data);
+    for (const row of this.rows) row.band(data.bands?.[row.name] || []);
     if (data.frame) document.dispatchEvent(new CustomEvent("tpc-frame", { detail: data.frame }));
     if (data.stamp >= this.sent) this.answered();
     if (!this.waiting && !this.restless) this.root.dataset.state = "resting";
@@ -67,17 +84,21 @@ class Panel {
     row.className = "tpc-row";
     const name = document.createElement("span");
     name.textContent = parameter.label;
+    const track = document.createElement("div");
+    track.className = "tpc-track";
     const range = document.createElement("input");
     Object.assign(range, { type: "range", min: parameter.low, max: parameter.high, step: parameter.step });
     const number = document.createElement("input");
-    Object.assign(number, { type: "number", min: parameter.low, max: parameter.high, step: parameter.step });
+    Object.assign(number, { type: "number", min: parameter.low, max: parameter.high, step: "any" });
     const unit = document.createElement("span");
     unit.className = "tpc-unit";
     unit.textContent = parameter.unit;
     range.value = number.value = parameter.value;
     range.setAttribute("aria-label", parameter.label);
     number.setAttribute("aria-label", `${parameter.label}, typed`);
-    const entry = { value: parameter.value };
+    number.title = `${parameter.low} to ${parameter.high}${parameter.unit}`;
+    track.append(range);
+    const entry = { name: parameter.name, value: parameter.value, band: (pieces) => drawBand(track, parameter, pieces) };
     this.rows.push(entry);
     const paint = () => {
       const middle = (100 * (0 - parameter.low)) / (parameter.high - parameter.low);
@@ -86,15 +107,28 @@ class Panel {
       range.style.setProperty("--to", `${Math.min(100, Math.max(middle, place))}%`);
     };
     const set = (value, other) => {
-      if (!Number.isFinite(value)) return;
-      entry.value = Math.min(parameter.high, Math.max(parameter.low, value));
-      other.value = entry.value;
+      const within = Math.min(parameter.high, Math.max(parameter.low, value));
+      if (!Number.isFinite(value) || within === entry.value) return;
+      entry.value = within;
+      other.value = within;
       paint();
       this.moved();
     };
     range.oninput = () => set(range.valueAsNumber, number);
+    // While it is typed, a number within the range is followed at once; anything else waits for its end.
+    number.oninput = () => {
+      const value = number.valueAsNumber;
+      if (value >= parameter.low && value <= parameter.high) set(value, range);
+    };
     number.onchange = () => {
       set(number.valueAsNumber, range);
+      number.value = entry.value;
+    };
+    number.onkeydown = (event) => {
+      const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+      if (!way) return;
+      event.preventDefault();
+      set(Number((entry.value + way * parameter.step).toFixed(6)), range);
       number.value = entry.value;
     };
     range.ondblclick = () => {
@@ -102,7 +136,7 @@ class Panel {
       set(range.valueAsNumber, number);
     };
     paint();
-    row.append(name, range, number, unit);
+    row.append(name, track, number, unit);
     return row;
   }
 
@@ -110,6 +144,12 @@ class Panel {
     clearTimeout(this.rest);
     this.restless = true;
     this.root.dataset.state = "moving";
+    // Stages hear of it under the number that its report has, at the earliest.
+    if (this.poses) {
+      const values = this.poses.links.map(({ slider, value }) => (slider === undefined ? value : this.rows[slider].value));
+      const detail = { transform: this.poses.transform, values, by: "sliders", stamp: this.sent + 1 };
+      document.dispatchEvent(new CustomEvent("tpc-pose", { detail }));
+    }
     this.report({ final: false });
   }
 
@@ -131,6 +171,33 @@ class Panel {
   }
 }
 
+// Along the track: where a certificate holds, where an attack is known, and nothing where nothing is known.
+function drawBand(track, { low, high }, pieces) {
+  const wanted = JSON.stringify(pieces);
+  if (track.dataset.band === wanted) return;
+  track.dataset.band = wanted;
+  for (const old of track.querySelectorAll(".tpc-band")) old.remove();
+  for (const { from, to, kind, title } of pieces) {
+    const [start, end] = [from, to].map((value) => (100 * (Math.min(high, Math.max(low, value)) - low)) / (high - low));
+    const piece = document.createElement("i");
+    piece.className = `tpc-band ${kind}`;
+    piece.style.left = `calc(8px + (100% - 16px) * ${start / 100})`;
+    piece.style.width = `calc((100% - 16px) * ${(end - start) / 100})`;
+    piece.title = title || "";
+    track.prepend(piece);
+  }
+}
+
+// Ctrl+Z and Ctrl+Y, but not where somebody writes: there they belong to the text.
+function historyKey(event) {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return null;
+  const writes = event.target.closest?.("input:not([type=range]):not([type=checkbox]), textarea, [contenteditable=true]");
+  if (writes && !writes.closest(".tpc-sliders")) return null;
+  const name = event.key.toLowerCase();
+  if (name === "z") return event.shiftKey ? "redo" : "undo";
+  return name === "y" ? "redo" : null;
+}
+
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".tpc-sliders");
@@ -141,4 +208,9 @@ export default function (component) {
   }
   panel.emit = setTriggerValue;
   panel.show(data);
+  return () => {
+    if (document.contains(root)) return; // an update, not the end
+    panel.close();
+    PANELS.delete(root);
+  };
 }

@@ -1,4 +1,7 @@
-// Two answers in words, and for each class the base model's confidence beside the smoothed model's share of votes.
+// Two answers in words, and for each class the base model's confidence (thin) beside the smoothed model's share of votes
+// (thick). A colour says what an answer is, and the legend says what a colour is.
+
+const MEANINGS = { right: "right", wrong: "wrong", other: "other class", unknown: "true class not known" };
 
 const SHOWN = new WeakMap();
 
@@ -9,9 +12,20 @@ function element(tag, className, text) {
   return node;
 }
 
-function answer({ who, says, mark, rest }, kind) {
-  const line = element("div", `tpc-answer ${kind}`);
-  line.append(element("i", ""), `${who} `, element("b", "", says), mark ? ` ${mark}` : "", rest);
+function answer({ who, says, mark, rest, meaning }, kind) {
+  const line = element("div", `tpc-answer ${kind} ${meaning}`);
+  line.append(element("i", ""), element("span", "", who), element("b", "", mark ? `${says} ${mark}` : says), element("span", "", rest));
+  return line;
+}
+
+function legend(meanings) {
+  const line = element("div", "tpc-meanings");
+  for (const [name, words] of Object.entries(MEANINGS)) {
+    if (name === "unknown" ? !meanings.has(name) : name !== "other" && meanings.has("unknown")) continue;
+    const entry = element("span", name);
+    entry.append(element("i", ""), words);
+    line.append(entry);
+  }
   return line;
 }
 
@@ -24,15 +38,16 @@ function bar(kind, share) {
 }
 
 function draw(root, { part, stamp }) {
-  const rows = part.rows.map(({ name, truth, base, smoothed }) => {
-    const row = element("div", "tpc-class");
+  const rows = part.rows.map(({ name, truth, base, smoothed, meaning }) => {
+    const row = element("div", `tpc-class ${meaning}`);
     row.append(element("span", truth ? "tpc-name truth" : "tpc-name", (truth ? "★ " : "") + name));
     const pair = element("div", "tpc-pair");
     pair.append(bar("base", base), bar("smoothed", smoothed));
     row.append(pair);
     return row;
   });
-  root.replaceChildren(answer(part.base, "base"), answer(part.smoothed, "smoothed"), ...rows);
+  const meanings = new Set([part.base.meaning, part.smoothed.meaning]);
+  root.replaceChildren(answer(part.base, "base"), answer(part.smoothed, "smoothed"), ...rows, legend(meanings));
   root.dataset.stamp = String(stamp);
 }
 

@@ -18,7 +18,7 @@ PATIENCE = 180_000
 """Milliseconds until a test gives up: WebGL runs in software here, and the machine may be busy."""
 
 READY = {
-    "explore": ".tpc-plot[data-drawn]",
+    "explore": ".tpc-stage[data-drawn]",
     "certify": "[data-testid=stBaseButton-primary]",
     "debug": "[class*=st-key-debug_]",
 }

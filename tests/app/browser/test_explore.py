@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tpc_core import load_shape, parse_transform
+
 pytestmark = pytest.mark.browser
 
-CLOUD = ".st-key-cloud .js-plotly-plot"
+STAGE = ".st-key-cloud .tpc-stage"
+PLOTLY = ".st-key-cloud_plotly .js-plotly-plot"
 
 
 RANGE = ".tpc-sliders input[type=range]"
@@ -63,14 +65,14 @@ def wait_for_query(page: Any, name: str, value: str) -> None:
 
 def drawn(page: Any, count: int = 8) -> list[float]:
     """A few coordinates of the drawn cloud."""
-    script = f"() => Array.from(document.querySelector('{CLOUD}')._fullData.at(-1).x.slice(0, {count}))"
+    script = f"() => Array.from(document.querySelector('{STAGE}').stage.positions().slice(0, {count}))"
     return [round(float(value), 4) for value in page.evaluate(script)]
 
 
-def eye(page: Any) -> dict[str, float]:
-    """Where the camera is, as the renderer has it."""
-    script = f"() => document.querySelector('{CLOUD}')._fullLayout.scene._scene.getCamera().eye"
-    return json.loads(json.dumps(page.evaluate(script)))
+def eye(page: Any) -> list[float]:
+    """Where the camera is, once it rests."""
+    page.wait_for_selector(f"{STAGE}[data-quality=full]")
+    return page.evaluate(f"() => document.querySelector('{STAGE}').stage.view.camera.position.toArray()")
 
 
 def bars(page: Any) -> list[str]:
@@ -78,14 +80,14 @@ def bars(page: Any) -> list[str]:
 
 
 def rotate(page: Any) -> None:
-    box = page.locator(CLOUD).bounding_box()
+    box = page.locator(STAGE).bounding_box()
     x, y = box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.5
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + 40, y + 10, steps=4)
     page.mouse.move(x + 90, y + 25, steps=4)
     page.mouse.up()
-    page.wait_for_selector(".st-key-cloud .tpc-plot[data-camera]")
+    page.wait_for_timeout(700)  # it glides to its end
 
 
 def test_a_slider_moves_the_cloud_and_the_prediction(visit) -> None:
@@ -105,45 +107,37 @@ def test_the_camera_stays_where_the_user_put_it(visit) -> None:
     page = visit()
     start = eye(page)
     rotate(page)
-    turned = eye(page)
-    assert any(abs(turned[k] - start[k]) > 0.05 for k in "xyz")
     page.mouse.wheel(0, -200)
-    page.wait_for_function(
-        f"x => document.querySelector('{CLOUD}')._fullLayout.scene._scene.getCamera().eye.x !== x",
-        arg=turned["x"],
-    )
-    rested = turned
-    while (turned := eye(page)) != rested:  # a zoom glides to its end
-        rested = turned
-        page.wait_for_timeout(100)
+    page.wait_for_timeout(700)
+    turned = eye(page)
+    assert max(abs(a - b) for a, b in zip(start, turned, strict=True)) > 0.05
     points = drawn(page)
     drag(page, 0.6)
     assert drawn(page) != points
-    assert eye(page) == pytest.approx(turned, abs=1e-6)
-    page.get_by_text("Displacement", exact=True).click()
+    assert eye(page) == pytest.approx(turned, abs=1e-4)
+    page.locator("[data-colour=displacement]").click()
     wait_for_query(page, "colour", "displacement")
-    page.wait_for_function(
-        f"() => document.querySelector('{CLOUD}')._fullData.at(-1).marker.colorbar?.title?.text === 'displacement'"
-    )
-    assert eye(page) == pytest.approx(turned, abs=1e-6)
+    assert "moved by" in page.locator(".tpc-stage-legend").inner_text()
+    assert eye(page) == pytest.approx(turned, abs=1e-4)
+    page.get_by_text("60°", exact=True).click()
+    wait_for_query(page, "at", "60")
+    assert eye(page) == pytest.approx(turned, abs=1e-4)
 
 
-def test_while_a_slider_moves_points_go_straight_to_the_renderer(visit) -> None:
-    """Plotly.react, which takes three times as long, is left to changes of more than numbers."""
+def test_the_picture_follows_a_slider_without_the_server(visit) -> None:
+    """The next frame shows the pose, even if the server never answers; what it draws is phi(x, z)."""
     page = visit("?transform=z-twist")
-    first = drawn(page)
+    page.context.set_offline(True)
     page.evaluate(
-        """() => { window.reacts = 0; window.pictures = []; const slow = Plotly.react;
-        Plotly.react = (...all) => { window.reacts += 1; return slow(...all); };
-        const plot = document.querySelector('.st-key-cloud .tpc-plot');
-        const x = () => plot.querySelector('.js-plotly-plot')._fullData.at(-1).x;
-        new MutationObserver(() => window.pictures.push({reacts: window.reacts, x: Array.from(x().slice(0, 8))}))
-          .observe(plot, {attributeFilter: ['data-stamp']}); }"""
+        f"""() => {{ const range = document.querySelector('{RANGE}'); range.value = 90;
+        range.dispatchEvent(new Event('input', {{bubbles: true}})); }}"""
     )
-    drag(page, 0.7)
-    picture = page.evaluate("() => window.pictures[0]")
-    assert picture["reacts"] == 0
-    assert [round(x, 4) for x in picture["x"]] != first
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    twist = parse_transform("z-twist")
+    points = load_shape("gallery:chair-1").cloud(1024).points.double()
+    wanted = twist.apply(points, twist.from_edge([90.0]))[:4].flatten().tolist()
+    assert drawn(page, 12) == pytest.approx(wanted, abs=2e-4)
+    page.context.set_offline(False)
 
 
 def test_a_typed_value_undo_and_redo(visit) -> None:
@@ -152,14 +146,87 @@ def test_a_typed_value_undo_and_redo(visit) -> None:
     type_value(page, "30")
     moved = drawn(page)
     assert moved != start
-    for arrow, value, points in (("↶", "0", start), ("↷", "30", moved)):
-        page.get_by_role("button", name=arrow).click()
+    steps = {
+        "↶": lambda: page.get_by_role("button", name="↶").click(),
+        "↷": lambda: page.get_by_role("button", name="↷").click(),
+        "Ctrl+Z": lambda: page.keyboard.press("Control+z"),
+        "Ctrl+Y": lambda: page.keyboard.press("Control+y"),
+    }
+    for (name, act), value, points in zip(steps.items(), ["0", "30"] * 2, [start, moved] * 2, strict=True):
+        act()
         wait_for_query(page, "at", value)
-        assert page.locator(TYPED).first.input_value() == value
+        assert page.locator(TYPED).first.input_value() == value, name
         page.wait_for_function(
-            f"x => Math.abs(document.querySelector('{CLOUD}')._fullData.at(-1).x[0] - x) < 1e-3",
-            arg=points[0],
+            f"x => Math.abs(document.querySelector('{STAGE}').stage.positions()[0] - x) < 1e-3", arg=points[0]
         )
+
+
+def test_a_number_that_is_not_a_whole_step_is_taken_as_typed(visit) -> None:
+    page = visit()
+    type_value(page, "12.35")
+    assert page.locator(TYPED).first.input_value() == "12.35"
+    type_value(page, "9999")
+    assert page.locator(TYPED).first.input_value() == "180"
+
+
+def test_the_page_is_also_at_its_name(visit) -> None:
+    page = visit("explore?transform=z-twist&at=20")
+    assert page.get_by_text("Page not found").count() == 0
+    assert page.locator(TYPED).first.input_value() == "20"
+
+
+def test_without_a_transform_nothing_moves(visit) -> None:
+    page = visit("?transform=z-twist&at=80")
+    original = load_shape("gallery:chair-1").cloud(1024).points[:2].flatten().tolist()
+    assert drawn(page, 6) != pytest.approx(original, abs=1e-3)
+    page.get_by_role("button", name="Clear all").click()
+    page.get_by_text("No transform is chosen").wait_for()
+    page.wait_for_function(
+        f"x => Math.abs(document.querySelector('{STAGE}').stage.positions()[0] - x) < 1e-3", arg=original[0]
+    )
+    assert drawn(page, 6) == pytest.approx(original, abs=1e-3)
+
+
+def test_plotly_shows_the_same_scene_one_click_away(visit) -> None:
+    page = visit("?transform=z-twist&at=40")
+    points = drawn(page, 3)
+    page.locator(f"{STAGE} [data-action=plotly]").click()
+    page.wait_for_selector(f"{PLOTLY} canvas")
+    page.wait_for_function(f"() => document.querySelector('{PLOTLY}')._fullData?.length >= 3")
+    shown = page.evaluate(
+        f"() => {{ const t = document.querySelector('{PLOTLY}')._fullData.at(-1); return [t.x[0], t.y[0], t.z[0]]; }}"
+    )
+    assert shown == pytest.approx(points, abs=1e-3)
+    page.locator(".st-key-cloud_plotly [data-action=stage]").click()
+    page.wait_for_selector(f"{STAGE}[data-drawn]")
+    assert drawn(page, 3) == points
+
+
+def test_a_browser_without_webgl_gets_plotly(visit, chromium, server) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 720})
+    page = context.new_page()
+    page.add_init_script(
+        """HTMLCanvasElement.prototype.getContext = (old => function (kind, ...rest) {
+        return kind === 'webgl2' ? null : old.call(this, kind, ...rest);
+        })(HTMLCanvasElement.prototype.getContext);"""
+    )
+    page.goto(server)
+    page.wait_for_selector(f"{PLOTLY} canvas", timeout=60_000)
+    context.close()
+
+
+def test_a_lost_graphics_context_comes_back(visit) -> None:
+    page = visit("?transform=z-twist&at=40")
+    points = drawn(page)
+    page.evaluate(
+        f"""() => {{ const gl = document.querySelector('{STAGE}').stage.renderer.getContext();
+        const lose = gl.getExtension('WEBGL_lose_context'); lose.loseContext();
+        setTimeout(() => lose.restoreContext(), 300); }}"""
+    )
+    page.wait_for_selector(f"{STAGE}[data-lost]")
+    page.wait_for_selector(f"{STAGE}:not([data-lost])")
+    drag(page, 0.6)
+    assert drawn(page) != points
 
 
 def test_a_mesh_of_the_visitors_own_can_be_uploaded_and_survives_a_reload(visit, tmp_path: Path) -> None:
@@ -174,8 +241,9 @@ def test_a_mesh_of_the_visitors_own_can_be_uploaded_and_survives_a_reload(visit,
     page.get_by_text("my-tetrahedron", exact=True).first.wait_for()
     page.wait_for_function("() => new URL(location).searchParams.get('object')?.startsWith('upload:')")
     page.wait_for_function(
-        f"x => Math.abs(document.querySelector('{CLOUD}')._fullData.at(-1).x[0] - x) > 1e-6", arg=before[0]
+        f"x => Math.abs(document.querySelector('{STAGE}').stage.positions()[0] - x) > 1e-6", arg=before[0]
     )
+    page.wait_for_selector("[data-tpc-portrait][style*=image]")  # the stage took its picture
     page.reload()
     page.get_by_text("my-tetrahedron", exact=True).first.wait_for()
 

@@ -60,7 +60,7 @@ def open_lesson(page: Any, lesson: str) -> None:
 
 def shown(page: Any, lesson: str) -> None:
     page.wait_for_selector(f'.tpc-lesson-title[data-lesson="{lesson}"]')
-    page.wait_for_selector(f".st-key-{CHANGES[lesson][0]} .tpc-plot[data-drawn]")
+    page.wait_for_selector(f".st-key-{CHANGES[lesson][0]} :is(.tpc-plot, .tpc-stage)[data-drawn]")
 
 
 def slide(page: Any, lesson: str, share: float) -> str:
@@ -76,7 +76,7 @@ def slide(page: Any, lesson: str, share: float) -> str:
     page.mouse.up()
     page.wait_for_function(
         """key => { const sliders = document.querySelector(`.st-key-${key} .tpc-sliders`);
-        const plots = [...document.querySelectorAll('.st-key-lesson .tpc-plot')];
+        const plots = [...document.querySelectorAll('.st-key-lesson :is(.tpc-plot, .tpc-stage)')];
         return sliders.dataset.state === 'resting' && plots.length > 0
             && plots.every(plot => Number(plot.dataset.stamp) >= Number(sliders.dataset.sent)); }""",
         arg=f"lesson{lesson}_drag",
@@ -86,7 +86,9 @@ def slide(page: Any, lesson: str, share: float) -> str:
 
 def drawn(page: Any, key: str) -> str:
     """The numbers of a figure."""
-    script = """key => { const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+    script = """key => { const stage = document.querySelector(`.st-key-${key} .tpc-stage`)?.stage;
+        if (stage) return JSON.stringify(Array.from(stage.positions()));
+        const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
         const numbers = plot._fullData.map(trace => [Array.from(trace.x || []), Array.from(trace.y || [])]);
         return JSON.stringify([numbers, plot.layout.shapes]); }"""
     return str(page.evaluate(script, key))
