@@ -212,7 +212,6 @@ TAMPERINGS: list[tuple[str, str, Callable[[Content], object]]] = [
     ("parameter", "the points", _other_points),
     ("parameter", "the number of points", _set("cloud", "count", to=3)),
     ("parameter", "two classes of one name", _set("model", "classes", to=["inside", "inside"])),
-    ("parameter", "another object in the question", _set("question", "object", to="chair")),
     ("parameter", "another model in the question", _set("question", "model", to="pointnet")),
     ("parameter", "another number of points in the question", _set("question", "points", to=1024)),
     ("parameter", "a family that is not there", _set("family", to=2)),

@@ -51,6 +51,7 @@ def certify(
     resume: Certificate | Ledger | None = None,
     focus: Focus | None = None,
     batch_size: int | None = None,
+    spec: str | None = None,
 ) -> Certificate:
     """Certify that no attack of `transform` within `radius` changes what the smoothed model says of `cloud`.
 
@@ -66,6 +67,7 @@ def certify(
         resume=resume,
         focus=focus,
         batch_size=batch_size,
+        spec=spec,
     )
     for event in events:
         if isinstance(event, Done):
@@ -86,11 +88,12 @@ def certify_events(
     voter: Voter | None = None,
     keep: Callable[[Certificate], None] | None = None,
     batch_size: int | None = None,
+    spec: str | None = None,
 ) -> Iterator[Event]:
     """The same as `certify`, as a stream of events that ends with Done. Bad input is refused at once.
 
     `resume` is an earlier certificate, or a ledger, of the same model, cloud, smoothing, transform and seed: its votes
-    are read, and none is cast again. `focus` votes in chosen cells only. `keep` gets the certificate so far now and
+    are read, and none is cast again. `spec` is what the command line calls the object, where it is not its name. `focus` votes in chosen cells only. `keep` gets the certificate so far now and
     then, so that a crash costs seconds, not hours.
     """
     run = prepare(
@@ -103,6 +106,7 @@ def certify_events(
         resume=resume,
         voter=voter,
         batch_size=batch_size,
+        spec=spec,
     )
     return _events(run, focus, keep)
 

@@ -29,9 +29,10 @@ def prepare(
     resume: Certificate | Ledger | None = None,
     voter: Voter | None = None,
     batch_size: int | None = None,
+    spec: str | None = None,
 ) -> Run:
     """Check the question and set up the run that answers it."""
-    question = Question.of(model.name, cloud.name, len(cloud), transform, radius, options)
+    question = Question.of(model.name, spec or cloud.name, len(cloud), transform, radius, options)
     if batch_size is not None and batch_size < 1:
         raise InvalidValue(f"batch_size must be at least 1, not {batch_size}")
     smoothing = model.smoothing if options.sigma is None else model.smoothing.with_sigmas(options.sigma)

@@ -66,6 +66,7 @@ def certify(
         asked.options,
         resume=Certificate.load(resume_file) if resume_file is not None else None,
         keep=None if partial is None else lambda so_far: so_far.save(partial),
+        spec=asked.object,
     )
     try:
         certificate = _run(events, silent=as_json)

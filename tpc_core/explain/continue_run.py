@@ -49,4 +49,5 @@ def continue_run(
         resume=certificate,
         focus=focus,
         keep=keep,
+        spec=question.object,
     )

@@ -24,6 +24,9 @@ from tpc_core.transforms import CoordinateNoise, Transform
 
 HALF = Threshold(0.5, 0.5)
 
+NEXT_TO_ONE = 1e-6
+"""A needed p_A this near to one is said by what is missing to one."""
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -151,8 +154,9 @@ def _short_of(proof: Proof, weakest: CellStanding) -> str:
             f"{weakest.n_a} votes against {weakest.n - weakest.n_a} for its strongest rival are too close to call; "
             "more votes may settle it"
         )
-    what = f"{place}p_A is about {shown(weakest.guess, weakest.needed)} and more than "
-    what += f"{shown(weakest.needed, weakest.guess)} is needed"
+    rest = weakest.threshold.complement
+    needed = f"1 - {rest:.1g}" if rest < NEXT_TO_ONE else shown(weakest.needed, weakest.guess)
+    what = f"{place}p_A is about {shown(weakest.guess, weakest.needed)} and more than {needed} is needed"
     return f"{what}; take a smaller radius, another sigma or another model"
 
 

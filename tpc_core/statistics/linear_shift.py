@@ -35,13 +35,19 @@ Box = tuple[Interval, ...]
 
 
 def required_p_a(sigma: float, radius: float) -> float:
-    """A p_A such that q(y_A) above it certifies every linear map with ||A||_F <= radius."""
+    """A p_A such that q(y_A) above it certifies every linear map with ||A||_F <= radius.
+
+    Asked of the next whole step, so that a radius and one a hair smaller need the same: the boxes of another radius are
+    others, and their bound may be a little higher. What rounding does to a radius is far less than the margin of every
+    bound, which covers errors of 1e-7.
+    """
     _check(sigma, radius)
-    known, steps = _table().get(sigma), round(radius / STEP)
-    # What rounding does to a radius is far less than the margin of every entry, which covers errors of 1e-7.
-    if known is not None and steps and abs(steps * STEP - radius) < 1e-12:
+    known, steps = _table().get(sigma), max(1, math.ceil(radius / STEP - 1e-9))
+    if steps * STEP >= 1:
+        return 1.0
+    if known is not None:
         return known[steps - 1] if steps <= len(known) else 1.0
-    return computed_p_a(sigma, radius, BOXES)
+    return computed_p_a(sigma, steps * STEP, BOXES)
 
 
 def computed_p_a(sigma: float, radius: float, boxes: int) -> float:

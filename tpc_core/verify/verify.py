@@ -76,7 +76,7 @@ def _case(certificate: Certificate) -> Case:
     if len(set(model.classes)) != len(model.classes):
         raise InvalidCertificate("the model has two classes of the same name")
     cloud = certificate.cloud.cloud()
-    if question.points != len(cloud) or question.model != model.name or question.object != cloud.name:
+    if question.points != len(cloud) or question.model != model.name:
         raise InvalidCertificate("the question is about another model or another object than the certificate")
     smoothing = smoothing_from_json(model.smoothing)
     if options.sigma is not None and smoothing.with_sigmas(options.sigma) != smoothing:
