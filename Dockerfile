@@ -49,4 +49,4 @@ USER 10001
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
     CMD ["python", "-m", "app.health"]
-CMD ["python", "-m", "streamlit", "run", "app/server.py"]
+CMD ["python", "-m", "streamlit", "run", "app/main.py"]

@@ -1,8 +1,11 @@
-"""The pages of TPC Explorer, as every visitor gets them; app/server.py serves them."""
+"""TPC Explorer: `streamlit run app/main.py`. The pages are in app/pages.py; this is the server that stands before them."""
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -10,37 +13,36 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts app/ on the path, and not 
     sys.path.insert(0, str(ROOT))
 
 import streamlit as st  # noqa: E402
-from streamlit import config  # noqa: E402
+from starlette.middleware import Middleware  # noqa: E402
 
-from app.assets import prepare_static  # noqa: E402
-from app.look import style  # noqa: E402
-from app.memory import set_libraries_aside, share_arenas  # noqa: E402
-from app.settings import keep_settings  # noqa: E402
-from app.turns import let_others_in  # noqa: E402
-from app.unchanging import remember_theme  # noqa: E402
-from app.views import certify, debug, explore, lessons, results, theory  # noqa: E402
-from app.visitors import visitor  # noqa: E402
-from tpc_core.shipped import shipped  # noqa: E402
+from app.protection.address import hosts  # noqa: E402
+from app.protection.connections import Connections  # noqa: E402
+from app.protection.cookie import Cookies  # noqa: E402
+from app.protection.failures import show_one_sentence  # noqa: E402
+from app.protection.headers import Headers  # noqa: E402
+from app.protection.origins import Origins  # noqa: E402
+from app.protection.outgoing import stay_at_home  # noqa: E402
+from app.protection.uploads import UploadDoor, account_for_uploads  # noqa: E402
 
-for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside, let_others_in):
-    st.cache_resource(show_spinner=False)(once)()
-if config._server_mode == "starlette-managed":  # this file by itself, without what stands before it
-    st.error("The explorer is started by `tpc app`, or `streamlit run app/server.py`.")
-    st.stop()
-st.set_page_config(page_title="TPC Explorer", page_icon=str(shipped("assets", "icon.png")), layout="wide")
+os.umask(0o077)  # what the server writes down is for itself: folders 0700, files 0600
+if folder := os.environ.get("TPC_RUNS"):
+    with suppress(OSError):  # a folder of somebody else, who answers for it
+        Path(folder).expanduser().chmod(0o700)
+log = logging.getLogger("tpc_core")
+log.setLevel(logging.INFO)
+if not log.handlers:
+    log.addHandler(logging.StreamHandler())
+stay_at_home()
+account_for_uploads()
 
-pages = {
-    "explore": st.Page(explore.page, title="Explore", icon=":material/3d_rotation:", default=True),
-    "certify": st.Page(certify.page, title="Certify", icon=":material/verified:", url_path="certify"),
-    "debug": st.Page(debug.page, title="Debug", icon=":material/troubleshoot:", url_path="debug"),
-    "lessons": st.Page(lessons.page, title="Lessons", icon=":material/school:", url_path="lessons"),
-    "theory": st.Page(theory.page, title="Theory", icon=":material/menu_book:", url_path="theory"),
-    "results": st.Page(results.page, title="Results", icon=":material/leaderboard:", url_path="results"),
-}
-st.session_state["pages"] = pages
-st.session_state["visitor"] = visitor()
-keep_settings()
-style()
-# Streamlit's default page is at / alone; people also type and link its name.
-by_name = st.Page(explore.page, title="Explore", url_path="explore", visibility="hidden")
-st.navigation([*pages.values(), by_name], position="top").run()
+explorer = st.App(
+    ROOT / "app" / "pages.py",
+    middleware=[
+        Middleware(Headers),
+        Middleware(Origins, hosts=hosts()),
+        Middleware(Connections),
+        Middleware(Cookies),
+        Middleware(UploadDoor),
+    ],
+    on_script_error=show_one_sentence,
+)

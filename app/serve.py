@@ -45,7 +45,7 @@ def served(environment: Mapping[str, str], log: Path | None = None) -> Iterator[
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app/server.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
     command += ["--server.fileWatcherType", "none", "--server.headless", "true"]
     with (log or Path(os.devnull)).open("wb") as said:
         server = subprocess.Popen(
@@ -68,7 +68,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if server.poll() is not None:
-            raise RuntimeError("the server ended; run `streamlit run app/server.py` to see why")
+            raise RuntimeError("the server ended; run `streamlit run app/main.py` to see why")
         try:
             with urllib.request.urlopen(url, timeout=2):
                 return

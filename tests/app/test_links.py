@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from tpc_core import Question, list_models, parse_transform
 
-MAIN = str(Path(__file__).resolve().parents[2] / "app" / "main.py")
+MAIN = str(Path(__file__).resolve().parents[2] / "app" / "pages.py")
 HELD = {
     "object": "gallery:lamp-2",
     "transform": "z-twist+z-taper",

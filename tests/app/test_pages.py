@@ -13,7 +13,7 @@ from app.uploads import read_upload
 from app.visitors import board, uploads
 from tpc_core import list_models
 
-MAIN = str(Path(__file__).resolve().parents[2] / "app" / "main.py")
+MAIN = str(Path(__file__).resolve().parents[2] / "app" / "pages.py")
 
 needs_model = pytest.mark.skipif(
     not any(card.name == "pointnet64-noise" for card in list_models()),

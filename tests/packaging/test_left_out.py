@@ -28,7 +28,7 @@ NAMES = set(sys.argv.pop(1).split(","))
 sys.meta_path.insert(0, Blocked())
 """
 PAGES = (
-    BLOCKED + "import app.main, app.server, app.certificate_reader, app.stills.worker, tpc_core.cli.certify\n"
+    BLOCKED + "import app.pages, app.main, app.certificate_reader, app.stills.worker, tpc_core.cli.certify\n"
 )
 STILL = (
     BLOCKED

@@ -14,7 +14,7 @@ import click
 from tpc_core.errors import MissingDependency
 from tpc_core.shipped import shipped
 
-ENTRY = "server.py"
+ENTRY = "main.py"
 """What Streamlit runs, in the folder of the explorer."""
 
 
@@ -43,7 +43,7 @@ def app(port: int, host: str, no_browser: bool) -> int:
 def writable_explorer() -> Path:
     """The folder of the explorer; a copy among the caches where the shipped one belongs to somebody else.
 
-    The browser is served from a folder beside server.py that the first visit fills (plotly.js comes from its wheel).
+    The browser is served from a folder beside main.py that the first visit fills (plotly.js comes from its wheel).
     """
     folder = shipped("app")
     static = folder / "static"
