@@ -265,7 +265,7 @@ def test_an_attack_is_shown_with_the_path_to_it_and_hunted_until_stopped(student
         "() => /of about [\\d,]+ evaluations, [1-9]\\d?%/.test("
         "document.querySelector('[data-testid=stProgress]')?.innerText ?? '')"
     )
-    student.locator("[class*=st-key-debug_stop]").get_by_role("button", name="Stop").click()
+    student.locator("[class*=st-key-debug_stop][class*=hunt]").get_by_role("button", name="Stop").click()
     at_rest(student)
     student.locator(".st-key-debug_hunt button:not([disabled])").wait_for()
     student.locator(PANEL).get_by_text("Why", exact=True).click()
