@@ -1,4 +1,4 @@
-"""TPC Explorer: `streamlit run app/main.py`. The pages are in app/pages.py; this is the server that stands before them."""
+"""TPC Explorer: `streamlit run app/main.py`. This is the server; the pages that it shows are in app/pages.py."""
 
 from __future__ import annotations
 

@@ -142,3 +142,18 @@ def test_a_certificate_holds_no_clock_in_its_digest() -> None:
     certificate = genuine("l2")
     later = certificate.model_copy(update={"seconds": certificate.seconds + 1})
     assert later.content_digest == certificate.content_digest
+
+
+def test_a_sigma_that_is_no_round_number_of_degrees_verifies_too() -> None:
+    """A sigma of exactly one radian is written in degrees of twelve digits; the votes are cast with what is written."""
+    from tests.classifiers import marked_cloud, parameter_model
+    from tpc_core.smoothing import ParameterSmoothing
+    from tpc_core.transforms import Twist
+
+    model = replace(
+        parameter_model("z-twist", [60], [1.0], 3.0), smoothing=ParameterSmoothing(Twist("z"), (1.0,))
+    )
+    made = certify(model, marked_cloud("z-twist"), "z-twist", None, Options(largest=True))
+    assert made.verdict == "certified"
+    assert verify(Certificate.from_json(made.to_json())).verdict == "certified"
+    assert replay(made, model) == made.samples

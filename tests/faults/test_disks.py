@@ -33,7 +33,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_behind(tmp_path: Path) -
 def test_the_old_file_stays_whole_when_the_new_one_does_not_fit(tmp_path: Path) -> None:
     with mounted(tmp_path / "disk", "size=256k") as disk:
         path = disk / "certificate.json"
-        genuine("tree").save(path)
+        genuine("cover").save(path)
         fill(disk)
         with pytest.raises(CannotWrite):
             write_atomically(path, bytes(200_000))
@@ -100,7 +100,7 @@ def test_a_cache_that_is_full_or_read_only_costs_time_only(
 def test_a_read_only_folder_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with mounted(tmp_path / "disk", "ro") as disk:
         with pytest.raises(CannotWrite, match="Read-only file system"):
-            genuine("tree").save(disk / "certificate.json")
+            genuine("cover").save(disk / "certificate.json")
         assert main(["redteam", "--out", str(disk / "run"), "-t", "z-rotation", "--limit", "1"]) == 2
         said = capsys.readouterr().err
         assert said.count("\n") == 1

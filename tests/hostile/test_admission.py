@@ -13,7 +13,7 @@ from app.jobs import Job, TooManyJobs
 from app.jobs.views import Request
 from app.visitors import Visitors
 from tests.certificate.made import QUESTIONS
-from tpc_core import parse_transform
+from tpc_core import Question
 
 
 def crowd(*groups: tuple[str, str, int]) -> list[Held]:
@@ -84,8 +84,8 @@ def test_visitors_without_a_name_count_as_one_for_each_machine() -> None:
 
 def endless() -> Request:
     """A question that takes longer than the test."""
-    model, cloud, transform, radius, options = QUESTIONS["tree"]()
-    return Request("slow", "", model, cloud, parse_transform(transform), radius, options)
+    model, cloud, transform, radius, options = QUESTIONS["cover"]()
+    return Request("slow", Question.of(model.name, "", len(cloud), transform, radius, options), model, cloud)
 
 
 @pytest.fixture

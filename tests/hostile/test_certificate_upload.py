@@ -16,7 +16,7 @@ from tpc_core.border import CERTIFICATE
 from tpc_core.data.sandbox.frames import document_answer
 from tpc_core.errors import InvalidCertificate, InvalidFile, TpcError
 
-KINDS = ("tree", "parameter", "group")
+KINDS = ("cover", "parameter", "group")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -31,7 +31,7 @@ def bomb(field: str, piece: str, count: int = 800_000) -> bytes:
 
 
 def changed(**fields: object) -> bytes:
-    return json.dumps({**genuine("tree").model_dump(mode="json"), **fields}).encode()
+    return json.dumps({**genuine("cover").model_dump(mode="json"), **fields}).encode()
 
 
 HOSTILE = {

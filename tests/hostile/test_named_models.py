@@ -16,7 +16,7 @@ from tpc_core.models.store import digest_of
 
 def renamed(name: str, digest: str | None = None) -> Certificate:
     """A genuine certificate whose author calls the model something else, sealed anew."""
-    made = genuine("tree")
+    made = genuine("cover")
     changed = {"name": name} | ({"digest": digest} if digest else {})
     return made.model_copy(update={"model": made.model.model_copy(update=changed)}).sealed()
 

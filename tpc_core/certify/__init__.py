@@ -93,8 +93,8 @@ def certify_events(
     """The same as `certify`, as a stream of events that ends with Done. Bad input is refused at once.
 
     `resume` is an earlier certificate, or a ledger, of the same model, cloud, smoothing, transform and seed: its votes
-    are read, and none is cast again. `spec` is what the command line calls the object, where it is not its name. `focus` votes in chosen cells only. `keep` gets the certificate so far now and
-    then, so that a crash costs seconds, not hours.
+    are read, and none is cast again. `focus` votes in chosen cells only. `keep` gets the certificate so far now and
+    then, so that a crash costs seconds, not hours. `spec` is what the command line calls the object, if not its name.
     """
     run = prepare(
         model,

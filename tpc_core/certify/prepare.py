@@ -13,7 +13,7 @@ from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.ledger import Ledger, default_seed
 from tpc_core.proofs import Claim, proof_of
 from tpc_core.question import Options, Question
-from tpc_core.smoothing import Smoothing
+from tpc_core.smoothing import Smoothing, smoothing_from_json
 from tpc_core.transforms import RadiusInput, Transform
 from tpc_core.votes import BaseClassifier, Voter, resolve_device
 
@@ -36,6 +36,8 @@ def prepare(
     if batch_size is not None and batch_size < 1:
         raise InvalidValue(f"batch_size must be at least 1, not {batch_size}")
     smoothing = model.smoothing if options.sigma is None else model.smoothing.with_sigmas(options.sigma)
+    # Sigmas as the certificate will hold them: degrees of twelve digits, not what radians make of them.
+    smoothing = smoothing_from_json(smoothing.to_json())
     if model.task == "segmentation" and (options.largest or options.protocol == "paper"):
         raise UnsupportedRequest("part segmentation takes a given radius and the adaptive protocol")
     if resume is None:
