@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from app.jobs import Job, JobBoard, SavedRuns, TooManyJobs
 from app.jobs.views import Request
@@ -73,7 +74,9 @@ class FairBoard(JobBoard):
         self._door = threading.Lock()
         self._resting: set[str] = set()
 
-    def submit(self, owner: str, request: Request, resume: Certificate | None = None) -> Job:
+    def submit(
+        self, owner: str, request: Request, resume: Certificate | None = None, place: Path | None = None
+    ) -> Job:
         """Start a run, if need be in the place of another; or raise TooManyJobs."""
         with self._door:
             live = {job.id: job for job in self.live_jobs()}
@@ -82,7 +85,7 @@ class FairBoard(JobBoard):
             if number is not None:
                 live[number].cancel()
                 live[number].join(_ENDING)
-            return super().submit(owner, request, resume)
+            return super().submit(owner, request, resume, place)
 
     def sweep(self, present: Callable[[str], bool], now: float | None = None) -> None:
         """Stop what was left long ago, and let the runs of those who have just left rest until they are back."""

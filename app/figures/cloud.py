@@ -177,7 +177,8 @@ def _points(view: CloudView, theme: Theme, colouring: Colouring, size: float, sc
 def ramp(theme: Theme, colouring: Colouring) -> tuple[str, ...]:
     """The colours, from least to most, that grade points: the same on the stage, in Plotly and in a still."""
     kind = "dark" if theme == DARK else "light"
-    return {"displacement": DISPLACEMENT, "critical": CRITICAL}.get(colouring, HEIGHT)[kind]
+    ramps: dict[str, Mapping[str, tuple[str, ...]]] = {"displacement": DISPLACEMENT, "critical": CRITICAL}
+    return ramps.get(colouring, HEIGHT)[kind]
 
 
 def graded(view: CloudView, colouring: Colouring) -> tuple[Points, float, float]:

@@ -86,4 +86,4 @@ def stage_look(theme: Theme, name: LookName = "page") -> Look:
 
 def point_radius(count: int) -> float:
     """How large a ball each point is, in units of the cloud's radius: small enough to be told apart."""
-    return min(0.028, max(0.006, 0.42 / count**0.5))
+    return float(min(0.028, max(0.006, 0.42 / count**0.5)))

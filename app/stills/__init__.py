@@ -75,7 +75,10 @@ class Still:
             "background": self.background,
             "numbers": (self.field, self.radius, self.aspect),
         }
-        np.savez(stream, **{name: np.asarray(value, dtype=np.float64) for name, value in arrays.items()})
+        numbers: dict[str, Any] = {
+            name: np.asarray(value, dtype=np.float64) for name, value in arrays.items()
+        }
+        np.savez(stream, **numbers)
         return stream.getvalue()
 
 

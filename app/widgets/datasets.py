@@ -113,7 +113,7 @@ def _preview(data: Dataset, row: int) -> None:
     shape = data[row]
     points = shape.cloud(min(256, shape.max_points)).points.numpy()[None]
     st.markdown(f"**{literal(shape.name)}**, class *{literal(_plain(str(shape.label)))}*")
-    draws(strip(points, [0], [""], 0), key=f"{data.name}_preview", height=230, stamp=0)
+    draws(strip(points, [0], [""], None), key=f"{data.name}_preview", height=230, stamp=0)
 
 
 def _folder(name: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,6 +12,7 @@ from torch import Tensor
 from tests.certificate.made import QUESTIONS, SMALL
 from tests.classifiers import broken_at
 from tpc_core.certify import Options
+from tpc_core.cloud import Cloud
 from tpc_core.question import Question
 
 
@@ -54,6 +54,6 @@ def slow_question(kind: str, pause: float = 0.0) -> tuple[Any, Any, Any, Any, An
 def slow_request(request: Any, pause: float) -> Any:
     """The same as a page of the app asks it."""
     model, cloud, transform, radius, options = slow_question("many cells of rotations", pause)
-    named = replace(cloud, name="blob")
+    named = Cloud(cloud.points, "blob", cloud.label)
     asked = Question.of(model.name, "gallery:blob", len(named), transform, radius, options)
     return request("blob", asked, model, named)

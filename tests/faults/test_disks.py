@@ -44,7 +44,7 @@ def test_the_old_file_stays_whole_when_the_new_one_does_not_fit(tmp_path: Path) 
 def test_the_command_line_says_it_in_one_line_and_works_once_there_is_room(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["certify", "gallery:chair-1", "-t", "z-rotation", "-r", "5", "--samples", "256"]
+    command = ["certify", "gallery:chair-1", "-t", "z-rotation", "-r", "5"]
     with mounted(tmp_path / "disk", "size=128k") as disk:
         ballast = fill(disk)
         out = disk / "certificate.json"
@@ -59,7 +59,7 @@ def test_the_command_line_says_it_in_one_line_and_works_once_there_is_room(
 
 
 def test_an_evaluation_on_a_full_disk_stops_and_can_be_resumed(ask, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    request = ask("tiny-rotation", "x-rotation:10", limit=20, samples=64)
+    request = ask("tiny-rotation", "x-rotation:10", limit=20)
     with mounted(tmp_path / "disk", "size=64k") as disk:
         folder = disk / "run"
         folder.mkdir()

@@ -104,7 +104,7 @@ def test_a_system_that_cannot_read_under_seccomp_reads_without_it_and_says_so() 
 
 
 def test_the_server_prints_what_could_be_had() -> None:
-    code = "import app.server\nfrom tpc_core.data.sandbox import Sandbox\nmade = Sandbox()\nmade.start()\nmade.stop()\n"
+    code = "import app.main\nfrom tpc_core.data.sandbox import Sandbox\nmade = Sandbox()\nmade.start()\nmade.stop()\n"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert "uploads are read by a process with" in done.stderr, done.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ def renamed(name: str, digest: str | None = None) -> Certificate:
     """A genuine certificate whose author calls the model something else, sealed anew."""
     made = genuine("cover")
     changed = {"name": name} | ({"digest": digest} if digest else {})
-    return made.model_copy(update={"model": made.model.model_copy(update=changed)}).sealed()
+    question = replace(made.question, model=name)
+    update = {"model": made.model.model_copy(update=changed), "question": question}
+    return made.model_copy(update=update).sealed()
 
 
 @pytest.mark.parametrize("command", [["verify", "--replay"], ["explain", "--attack"], ["explain", "--more"]])

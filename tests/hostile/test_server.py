@@ -244,7 +244,7 @@ def test_what_the_server_writes_is_for_itself_alone(named: Watched) -> None:
 def test_files_are_written_as_the_umask_says(tmp_path: Path) -> None:
     code = (
         "import os, sys\nfrom pathlib import Path\nos.umask(int(sys.argv[1], 8))\n"
-        "from tpc_core.atomic import write_atomically\nwrite_atomically(Path(sys.argv[2]), b'x')\n"
+        "from tpc_core.machinery.atomic import write_atomically\nwrite_atomically(Path(sys.argv[2]), b'x')\n"
     )
     for mask, folder_mode, file_mode in (("077", 0o700, 0o600), ("022", 0o755, 0o644)):
         path = tmp_path / mask / "visitor" / "run.json"

@@ -35,9 +35,9 @@ STILL = (
     + """
 import numpy as np
 from app.stills import Still
-from app.stills.worker import _render
-still = Still(np.eye(3) / 2, np.full((3, 3), 0.5), None, (1.0, -1.0, 0.5), size=(80, 60))
-assert _render(still.encoded(), {}).startswith(b"\\x89PNG")
+from app.stills.worker import _render, _renderer
+still = Still(np.eye(3) / 2, np.full((3, 3), 0.5), (1.0, -1.0, 0.5))
+assert _render(still.encoded(), _renderer()).startswith(b"\\x89PNG")
 """
 )
 
