@@ -94,11 +94,16 @@ class GridProof(Proof):
     def place(self, cell: Cell) -> str:
         return grid_place(self.resolution, self.claim.radii, int(cell.path))
 
+    @cached_property
+    def cells_by_place(self) -> dict[str, Cell]:
+        """Every cell under the name of its place."""
+        return {self.place(cell): cell for cell in self.grid.cells}
+
     def tested_cloud(self, place: str) -> Tensor:
-        places = {self.place(cell): cell for cell in self.grid.cells}
-        if place not in places:
+        cell = self.cells_by_place.get(place)
+        if cell is None:
             raise no_such_place(place)
-        return tested_cloud(self.claim.transform, self.claim.cloud.points.double(), places[place].centre)
+        return tested_cloud(self.claim.transform, self.claim.cloud.points.double(), cell.centre)
 
     def passes(self, cell: Cell, tally: Tally, target: int) -> bool:
         """Clopper and Pearson, read once, at the size that was fixed."""
