@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 
+from tests.certificate import forge, oracle
 from tests.certificate.made import QUESTIONS, changed, genuine, model_of, resealed
 from tpc_core.certificate import Certificate
 from tpc_core.certify import Options, certify
@@ -71,7 +73,7 @@ def test_a_smoothing_has_one_spelling(sigma: list[float]) -> None:
 
 def test_replay_refuses_a_smoothing_that_is_not_the_models_own() -> None:
     """Sigmas chosen per object certify another classifier for each object: the question has to say so."""
-    model, cloud, transform, radius, options = QUESTIONS["cover"]()
+    model, cloud, transform, _, options = QUESTIONS["cover"]()
     made = certify(model, cloud, transform, 0.4, replace(options, sigma=(0.3,)))
     assert replay(made, model) == made.samples
 
@@ -254,3 +256,54 @@ def test_the_votes_of_a_paper_grid_do_not_go_on_with_another_grid() -> None:
 
 def test_options_of_the_default_kind_are_still_accepted() -> None:
     assert Options(resolution=4096).resolution == 4096
+
+
+# -- the oracle behind `python -m tests.certificate.forge` --------------------------------------------------------
+
+
+KINDS = list(QUESTIONS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_edits_that_are_accepted_are_carried_by_their_votes(kind: str) -> None:
+    assert sum(forge.run(kind, edits=25, seconds=5.0, seed=99).values()) > 0
+
+
+SURE = [kind for kind in KINDS if genuine(kind).verdict == "certified"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SURE if "group" not in kind and kind != "linear"])
+def test_the_oracle_refuses_a_larger_radius(kind: str) -> None:
+    content = json.loads(genuine(kind).to_json())
+    for name, parameter in zip(
+        content["radius"], parse_transform(content["question"]["transform"]).radii, strict=True
+    ):
+        content["radius"][name] = content["question"]["radius"][name] = parameter.largest_radius
+    with pytest.raises(oracle.NotCarried):
+        oracle.check(content, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("kind", SURE)
+def test_the_oracle_refuses_votes_that_prove_nothing(kind: str) -> None:
+    content = json.loads(genuine(kind).to_json())
+    for place, blocks in content["ledger"]["places"].items():
+        if place != "select":
+            half = [0, 16, 1, 16]
+            blocks[:] = [[half] * len(b) if isinstance(b[0], list) else half for b in blocks]
+    with pytest.raises(oracle.NotCarried):
+        oracle.check(content, np.random.default_rng(0))
+
+
+def test_the_oracle_refuses_a_cover_with_a_hole() -> None:
+    content = json.loads(genuine("cover").to_json())
+    places = [place for place in content["ledger"]["places"] if place.startswith("cell|")]
+    del content["ledger"]["places"][max(places, key=len)]
+    with pytest.raises(oracle.NotCarried):
+        oracle.check(content, np.random.default_rng(0), places=400)
+
+
+def test_the_oracle_refuses_an_attack_that_is_not_proven() -> None:
+    content = json.loads(genuine("cover refuted").to_json())
+    content["ledger"]["refutations"][0]["votes"] = [[0, 16, 1, 16]]
+    with pytest.raises(oracle.NotCarried):
+        oracle.check(content, np.random.default_rng(0))
