@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import ConfigDict, Field
 
+from tpc_core.covers.paper import LARGEST_RESOLUTION
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.statistics import check_alpha
 from tpc_core.transforms import Composition, RadiusInput, Transform, parse_transform
@@ -72,6 +73,10 @@ class Options:
             raise InvalidValue(f"a seed is a whole number from 0 to 2^63 - 1, not {self.seed}")
         if self.protocol == "paper" and self.largest:
             raise UnsupportedRequest("the paper's protocol has one fixed radius; use adaptive")
+        if self.resolution is not None and not 1 <= self.resolution <= LARGEST_RESOLUTION:
+            raise InvalidValue(
+                f"the resolution M of the paper's grid lies in [1, {LARGEST_RESOLUTION}], not {self.resolution}"
+            )
         if self.patience < 1:
             raise InvalidValue(f"patience is a number of votes, at least 1, not {self.patience}")
         if self.sigma is not None and not all(math.isfinite(s) and s > 0 for s in self.sigma):
@@ -97,7 +102,9 @@ class Question:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     def __post_init__(self) -> None:
-        self.radii  # noqa: B018  (checks transform and radius)
+        if self.family.name != self.transform:  # a blank more would make another seed
+            raise InvalidValue(f"the transform is called {self.family.name}, not {self.transform!r}")
+        self.radii  # noqa: B018  (checks the radius)
 
     @staticmethod
     def of(

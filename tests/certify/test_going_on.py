@@ -151,7 +151,12 @@ def test_fresh_noise_for_every_enlargement_is_caught() -> None:
             fresh += any(certificate.verdict == "certified" for certificate in made)
             again = [
                 certify(
-                    case.model, case.cloud, "z-rotation", radius, votes(3_000, run), resume=made[0].votes()
+                    case.model,
+                    case.cloud,
+                    "z-rotation",
+                    radius,
+                    votes(3_000, 1_000 * run),
+                    resume=made[0].votes(),
                 )
                 if step
                 else made[0]

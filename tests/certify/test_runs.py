@@ -276,8 +276,8 @@ def test_a_run_does_not_go_on_from_another_object_or_model() -> None:
 def test_a_grid_does_not_go_on_from_another_resolution() -> None:
     model, cloud, transform, radius, options = QUESTIONS["grid"]()
     finer = replace(options, resolution=3, budget=Budget(samples=50_000))
-    resumed = certify(model, cloud, transform, radius, finer, resume=genuine("grid"))
-    assert resumed.verdict == "undecided"  # the votes of the coarser grid do not count for it
+    with pytest.raises(InvalidValue, match="grid"):
+        certify(model, cloud, transform, radius, finer, resume=genuine("grid"))
 
 
 def test_a_run_does_not_go_on_from_votes_that_cannot_be() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,12 +20,15 @@ from tpc_core.border import CERTIFICATE, Items, checked, read_json
 from tpc_core.cloud import Cloud
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidCertificate
-from tpc_core.ledger import Ledger, Refutation, Tally
+from tpc_core.ledger import Ledger, Refutation, Tally, subject_of
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.question import Question
 from tpc_core.smoothing import GENERATOR
 
 SCHEMA: Literal["tpc-certificate/2"] = "tpc-certificate/2"
+
+LARGEST_TABLE = 1 << 27
+"""Counts in all tallies together, zeros included: a small file may not unfold into more than memory holds."""
 
 Count = Annotated[int, Field(ge=0, le=1 << 40)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -120,6 +124,11 @@ class LedgerRecord(Record):
     def ledger(self, task: str, classes: int, points: int) -> Ledger:
         """The ledger, every block checked."""
         shape = (points, classes) if task == "segmentation" else (classes,)
+        votes = [*self.places.values(), *(r.votes for r in self.refutations)]
+        if (
+            sum(len(blocks) + 8 for blocks in votes) * math.prod(shape) > LARGEST_TABLE
+        ):  # 8: a total, in int64
+            raise InvalidCertificate("the votes are a larger table than any run makes")
         return Ledger(
             seed=self.seed,
             task=task,
@@ -175,7 +184,17 @@ class Certificate(Record):
 
     def votes(self) -> Ledger:
         """The ledger, every number in it checked."""
-        return self.ledger.ledger(self.model.task, len(self.model.classes), self.cloud.count)
+        model, question = self.model, self.question
+        ledger = self.ledger.ledger(model.task, len(model.classes), self.cloud.count)
+        ledger.subject = subject_of(
+            self.cloud.digest,
+            model.digest,
+            model.classes,
+            question.transform,
+            model.smoothing,
+            question.options.protocol,
+        )
+        return ledger
 
     def to_json(self) -> str:
         """The certificate as JSON, a line for each field."""

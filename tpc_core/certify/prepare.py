@@ -10,7 +10,7 @@ from tpc_core.certify.control import Control
 from tpc_core.certify.run import Run
 from tpc_core.cloud import Cloud
 from tpc_core.errors import InvalidValue, UnsupportedRequest
-from tpc_core.ledger import Ledger, default_seed
+from tpc_core.ledger import Ledger, default_seed, subject_of
 from tpc_core.proofs import Claim, proof_of
 from tpc_core.question import Options, Question
 from tpc_core.smoothing import Smoothing, smoothing_from_json
@@ -74,7 +74,16 @@ def fresh_ledger(model: BaseClassifier, cloud: Cloud, question: Question, smooth
     shape = (len(cloud), classes) if model.task == "segmentation" else (classes,)
     own = default_seed(cloud.digest, model.digest, question.transform, smoothing.to_json())
     seed = question.options.seed
-    return Ledger(own if seed is None else seed, model.task, shape, own_seed=seed is None)
+    ledger = Ledger(own if seed is None else seed, model.task, shape, own_seed=seed is None)
+    ledger.subject = subject_of(
+        cloud.digest,
+        model.digest,
+        model.classes,
+        question.transform,
+        smoothing.to_json(),
+        question.options.protocol,
+    )
+    return ledger
 
 
 def ledger_of(
@@ -92,6 +101,15 @@ def ledger_of(
     if isinstance(earlier, Ledger):
         if (earlier.shape, earlier.task) != (fresh.shape, fresh.task):
             raise InvalidValue("that ledger has other classes or another number of points")
+        if earlier.subject not in (None, fresh.subject):
+            raise InvalidValue(
+                "that ledger holds votes about another model, cloud, smoothing, transform or protocol"
+            )
+        if question.options.seed not in (None, earlier.seed):
+            raise InvalidValue(
+                f"that ledger has the seed {earlier.seed}, and another one was asked for: {question.options.seed}"
+            )
+        earlier.subject = fresh.subject
         return earlier
     ledger = earlier.votes()
     differences = {
@@ -108,5 +126,17 @@ def ledger_of(
         raise InvalidValue(
             f"cannot continue that certificate: its {', '.join(changed)} differ from this request"
         )
+    if any(place.startswith("grid|") for place in ledger.tallies) and not _same_grid(
+        earlier.question, question
+    ):
+        raise InvalidValue(
+            "cannot continue that certificate: the paper's grid was fixed for its radius, resolution and alpha"
+        )
     ledger.check(default_seed(cloud.digest, model.digest, question.transform, smoothing.to_json()))
     return ledger
+
+
+def _same_grid(earlier: Question, question: Question) -> bool:
+    """Whether two questions are answered by one grid; without a given M, alpha decides how fine it is."""
+    was, now = earlier.options, question.options
+    return (earlier.radius, was.resolution, was.alpha) == (question.radius, now.resolution, now.alpha)

@@ -72,9 +72,9 @@ class Run:
             for request in batch:
                 done = self.ledger.tally(request.place).n
                 ballots.append(Ballot(request.points, request.place, done, done + BLOCK * request.blocks))
-            for request, blocks in zip(batch, self.voter.cast(ballots), strict=True):
-                self.ledger.add(request.place, blocks)
-                yield request.place
+            for ballot, blocks in zip(ballots, self.voter.cast(ballots), strict=True):
+                self.ledger.add(ballot.stream, blocks, ballot.start // BLOCK)
+                yield ballot.stream
 
     def affordable(self, votes: int) -> bool:
         """Whether this many more votes fit into the budget."""

@@ -31,6 +31,9 @@ DEEPEST = 40
 MOST_FIRST_CELLS = 200_000
 """A region of more first cells than this is not covered: it would take longer than anyone waits."""
 
+LARGEST_INDEX = 1 << 24
+"""The first cells along an axis in one direction, more than any cover may have."""
+
 LARGEST_DIMENSION = 4
 """Past this, halving a cell hardly shrinks it: a region that one cell cannot hold is out of reach."""
 
@@ -126,8 +129,10 @@ class Lattice:
 
     def _reach_of_indices(self, region: Region) -> NDArray[np.int64]:
         """The largest index along each axis whose cell may meet the region."""
-        spacing = np.array(self.spacing)
-        return np.asarray(np.floor(region.half_widths * (1 + 1e-9) / spacing + 0.5), dtype=np.int64)
+        with np.errstate(divide="ignore", over="ignore"):
+            most = np.floor(region.half_widths * (1 + 1e-9) / np.array(self.spacing) + 0.5)
+        # Past any cover, and within an int64: cells without a width would be one that stands for all.
+        return np.asarray(np.minimum(most, float(LARGEST_INDEX)), dtype=np.int64)
 
     def _first_indices(self, region: Region) -> NDArray[np.int64]:
         most = self._reach_of_indices(region)
@@ -211,7 +216,7 @@ def parse_path(path: str, dim: int) -> tuple[list[int], str]:
     except ValueError:
         index = []
     canonical = len(index) == dim and path == _first_path(index) + halves
-    if not canonical or halves.strip("01") or len(halves) > DEEPEST or max(map(abs, index)) > 1 << 24:
+    if not canonical or halves.strip("01") or len(halves) > DEEPEST or max(map(abs, index)) > LARGEST_INDEX:
         raise InvalidCertificate(f"there is no cell {path[:80]!r} in this tree")
     return index, halves
 

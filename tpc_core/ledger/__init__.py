@@ -1,6 +1,13 @@
 """The ledger: all votes of one object, each cast once, from which every verdict is read."""
 
-from tpc_core.ledger.ledger import Ledger, Refutation, default_seed, family_level, refutation_level
+from tpc_core.ledger.ledger import (
+    Ledger,
+    Refutation,
+    default_seed,
+    family_level,
+    refutation_level,
+    subject_of,
+)
 from tpc_core.ledger.places import (
     SELECT,
     WHOLE,
@@ -31,4 +38,5 @@ __all__ = [
     "refutation_level",
     "refutation_place",
     "rival_place",
+    "subject_of",
 ]

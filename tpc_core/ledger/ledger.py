@@ -50,6 +50,8 @@ class Ledger:
     """The proportions of the regions that were asked for, in the order in which they were first asked."""
     tallies: dict[str, Tally] = field(default_factory=dict)
     refutations: list[Refutation] = field(default_factory=list)
+    subject: str | None = None
+    """Whose votes these are (`subject_of`); a ledger made by hand belongs to the first question that uses it."""
     _chosen: NDArray[np.int64] | None = field(default=None, init=False, repr=False, compare=False)
 
     # -- votes ---------------------------------------------------------------------------------------------------
@@ -58,11 +60,17 @@ class Ledger:
         """The votes at a place; an empty tally where none were cast."""
         return self.tallies.get(place) or Tally(self.shape)
 
-    def add(self, place: str, blocks: NDArray[np.int64]) -> None:
-        """Put down the next blocks of a place."""
+    def add(self, place: str, blocks: NDArray[np.int64], start: int) -> None:
+        """Put down blocks number `start` and on of a place; those that another run put down meanwhile stay as they are.
+
+        Every block of a stream is one set of votes, so it counts once, however many runs share the ledger.
+        """
         if place not in self.tallies:
             self.tallies[place] = Tally(self.shape)
-        self.tallies[place].add(blocks)
+        tally = self.tallies[place]
+        if start > tally.size:
+            raise ValueError(f"blocks from number {start} on would leave a gap after {tally.size}")
+        tally.add(blocks[tally.size - start :])
 
     @property
     def samples(self) -> int:
@@ -131,6 +139,19 @@ class Ledger:
             if len(known) == len(shape) and np.allclose(known, shape, rtol=1e-9, atol=0):
                 return number
         return None
+
+
+def subject_of(
+    cloud: str,
+    model: str,
+    classes: Sequence[str],
+    transform: str,
+    smoothing: Mapping[str, Any],
+    protocol: str,
+) -> str:
+    """What votes are about: the digests of cloud and model, its classes, the transform, the noise and the protocol."""
+    parts = json.dumps([cloud, model, list(classes), transform, smoothing, protocol], sort_keys=True)
+    return hashlib.sha256(f"tpc-subject|{parts}".encode()).hexdigest()
 
 
 def family_level(alpha: float, family: int, parameters: int) -> float:

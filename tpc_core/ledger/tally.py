@@ -21,7 +21,7 @@ class Tally:
     A tally only grows: its blocks are the first ones of its stream.
     """
 
-    def __init__(self, shape: tuple[int, ...], blocks: Counts | None = None) -> None:
+    def __init__(self, shape: tuple[int, ...], blocks: Counts | NDArray[np.uint8] | None = None) -> None:
         self.shape = shape
         self._parts: list[NDArray[np.uint8]] = []
         self.size = 0
@@ -29,13 +29,13 @@ class Tally:
         if blocks is not None:
             self.add(blocks)
 
-    def add(self, blocks: Counts) -> None:
+    def add(self, blocks: Counts | NDArray[np.uint8]) -> None:
         """Append blocks (b, *shape) that were just cast."""
         if blocks.shape[1:] != self.shape:
             raise ValueError(f"blocks of shape {blocks.shape[1:]} do not fit a tally of shape {self.shape}")
-        self._parts.append(blocks.astype(np.uint8))
+        self._parts.append(blocks.astype(np.uint8, copy=False))
         self.size += len(blocks)
-        self._total = self._total + blocks.sum(axis=0)
+        self._total = self._total + blocks.sum(axis=0, dtype=np.int64)
         self.__dict__.pop("blocks", None)
 
     @cached_property
@@ -69,7 +69,7 @@ class Tally:
     @staticmethod
     def from_json(blocks: Sequence[Any], shape: tuple[int, ...]) -> Tally:
         """Read blocks back, each checked as if a stranger had typed it."""
-        read = np.zeros((len(blocks), *shape), dtype=np.int64)
+        read = np.zeros((len(blocks), *shape), dtype=np.uint8)
         for number, block in enumerate(blocks):
             if len(shape) == 1:
                 _read(block, read[number])
@@ -88,7 +88,7 @@ def _written(block: NDArray[np.uint8]) -> list[Any]:
     return [int(v) for index in voted for v in (index, block[index])]
 
 
-def _read(block: Iterable[Any], into: Counts) -> None:
+def _read(block: Iterable[Any], into: NDArray[np.uint8]) -> None:
     values = list(block) if isinstance(block, list) else []
     pairs = list(zip(values[0::2], values[1::2], strict=False))
     whole = all(type(v) is int for v in values) and len(values) == 2 * len(pairs)

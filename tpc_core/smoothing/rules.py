@@ -28,9 +28,13 @@ class Threshold:
 
     @staticmethod
     def at(distance: float, sampling_error: float = 0.0) -> Threshold:
-        """Phi(distance), rounded up; noise that misses its law by `sampling_error` needs that much more."""
+        """Phi(distance), rounded up; noise that misses its law by `sampling_error` needs that much more.
+
+        q and its complement are taken at the same, slightly farther place: were the complement alone made smaller,
+        every vote for another class would count a little too much in the test.
+        """
         farther = distance * (1 + 1e-12) + 1e-15
-        rest = float(special.ndtr(-farther)) * (1 - 1e-12) - sampling_error
+        rest = float(special.ndtr(-farther)) - sampling_error
         return Threshold(
             min(float(special.ndtr(farther)) * (1 + 1e-15) + sampling_error, 1.0), max(rest, 0.0)
         )

@@ -23,7 +23,10 @@ PRIOR_B = 0.3
 """The prior Beta(1, 0.3), cut to (q, 1]: it expects p_A near one, as it is where certificates are made."""
 
 ROUNDING = 1e-8
-"""Taken off ln E before it is compared: far more than the special functions can be wrong by."""
+"""Taken off ln E before it is compared: more than the special functions can be wrong by at a million votes."""
+
+ROUNDING_PER_VOTE = 1e-14
+"""Taken off ln E for every vote: its terms grow with the votes, and what rounding does to them grows along."""
 
 Array = NDArray[np.float64]
 
@@ -46,7 +49,7 @@ def log_e(count: ArrayLike, total: ArrayLike, q: float, complement: float | None
         upper = np.log(special.betainc(b, a, rest))
         prior = math.log(float(special.betainc(PRIOR_B, PRIOR_A, rest)))
     mixture = special.betaln(a, b) + upper - float(special.betaln(PRIOR_A, PRIOR_B)) - prior
-    return np.asarray(mixture - k * math.log(q) - (n - k) * math.log(rest))
+    return np.asarray(mixture - k * math.log(q) - (n - k) * math.log(rest) - ROUNDING_PER_VOTE * n)
 
 
 def needed_log_e(alpha: float) -> float:

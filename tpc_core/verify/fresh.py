@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tpc_core.certificate.schema import Certificate
 from tpc_core.certify import Budget, certify
-from tpc_core.errors import InvalidCertificate
+from tpc_core.errors import InvalidCertificate, InvalidValue
 from tpc_core.verify.replay import check_model
 from tpc_core.verify.verify import case_of
 from tpc_core.votes import BaseClassifier
@@ -39,6 +39,8 @@ def verify_fresh(
 ) -> Fresh:
     """Certify the claimed radius again under another seed; the claim stands if it comes out certified again."""
     check_model(certificate, model)
+    if seed == certificate.ledger.seed:
+        raise InvalidValue("a second opinion takes another seed than the certificate's own")
     case = case_of(certificate)
     if certificate.verdict != "certified":
         raise InvalidCertificate("only a certified claim can be put to a second test")

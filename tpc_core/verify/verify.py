@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 from tpc_core.certificate.schema import Certificate
@@ -12,6 +13,7 @@ from tpc_core.ledger.ledger import proportions
 from tpc_core.proofs import Claim, Proof, proof_of
 from tpc_core.proofs.judgement import Judgement, judge, resized
 from tpc_core.smoothing import Smoothing, smoothing_from_json
+from tpc_core.transforms import CoordinateNoise
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,11 @@ def verify(certificate: Certificate) -> Verified:
 
 def case_of(certificate: Certificate) -> Case:
     """Take a certificate apart; one that does not hold together raises InvalidCertificate."""
-    if certificate.checksum != certificate.content_digest:
+    try:
+        intact = certificate.checksum == certificate.content_digest
+    except (ValueError, RecursionError) as error:
+        raise InvalidCertificate(f"not a certificate: {error}") from None
+    if not intact:
         raise InvalidCertificate("the checksum does not match: the file was changed after it was made")
     try:
         return _case(certificate)
@@ -79,10 +85,16 @@ def _case(certificate: Certificate) -> Case:
     if question.points != len(cloud) or question.model != model.name:
         raise InvalidCertificate("the question is about another model or another object than the certificate")
     smoothing = smoothing_from_json(model.smoothing)
+    if json.dumps(model.smoothing, sort_keys=True) != json.dumps(smoothing.to_json(), sort_keys=True):
+        raise InvalidCertificate(
+            "the smoothing is not written as it is called; the seed hangs on its spelling"
+        )
     if options.sigma is not None and smoothing.with_sigmas(options.sigma) != smoothing:
         raise InvalidCertificate("the sigmas of the question are not those of the votes")
     if options.largest and model.task == "segmentation":
         raise InvalidCertificate("part segmentation has no largest radius")
+    if options.protocol == "paper" and model.task == "segmentation":
+        raise InvalidCertificate("part segmentation is not certified by the paper's protocol")
     ledger = certificate.votes()
     ledger.check(default_seed(cloud.digest, model.digest, question.transform, model.smoothing))
     if options.seed is not None and (ledger.seed != options.seed or ledger.own_seed):
@@ -99,6 +111,7 @@ def _case(certificate: Certificate) -> Case:
         family=certificate.family,
     )
     _check_family(claim, ledger)
+    _check_attacks(claim, ledger)
     proof = proof_of(claim)
     _check_places(proof, ledger)
     judgement = judge(
@@ -126,6 +139,14 @@ def _check_family(claim: Claim, ledger: Ledger) -> None:
         raise InvalidCertificate(
             f"the region has the shape {proportions(claim.radii)}, which is not number {claim.family} of its ledger"
         )
+
+
+def _check_attacks(claim: Claim, ledger: Ledger) -> None:
+    """An attack is a parameter of the transform; coordinate noise has three numbers for each point."""
+    transform = claim.transform
+    dim = 3 * len(claim.cloud) if isinstance(transform, CoordinateNoise) else transform.dim
+    if any(len(refutation.parameter) != dim for refutation in ledger.refutations):
+        raise InvalidCertificate(f"an attack by {transform.name} has {dim} parameters here")
 
 
 def _check_places(proof: Proof, ledger: Ledger) -> None:
