@@ -95,17 +95,17 @@ class GridProof(Proof):
         return grid_place(self.resolution, self.claim.radii, int(cell.path))
 
     @cached_property
-    def places(self) -> dict[str, Cell]:
+    def cells_by_place(self) -> dict[str, Cell]:
         """The cells by their places."""
         return {self.place(cell): cell for cell in self.grid.cells}
 
     def check_place(self, place: str) -> None:
-        if place not in self.places:
+        if place not in self.cells_by_place:
             raise no_such_place(place)
 
     def tested_cloud(self, place: str) -> Tensor:
         self.check_place(place)
-        return tested_cloud(self.claim.transform, self.claim.cloud.points.double(), self.places[place].centre)
+        return tested_cloud(self.claim.transform, self.claim.cloud.points.double(), self.cells_by_place[place].centre)
 
     def passes(self, cell: Cell, tally: Tally, target: int) -> bool:
         """Clopper and Pearson, read once, at the size that was fixed."""
