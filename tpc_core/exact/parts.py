@@ -13,11 +13,11 @@ from torch import Tensor
 
 from tpc_core.bounds.network import Network
 from tpc_core.bounds.segments import PointMargins, point_margins
-from tpc_core.machinery.thread_pool import share_out
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.exact.cells import DEEPEST, Array, Cells, join, root
 from tpc_core.exact.problem import CLEAR, Counterexample, check_dimensions, first_places, pieces, side_lengths
 from tpc_core.exact.search import DEFAULT_BUDGET, Budget
+from tpc_core.machinery.thread_pool import share_out
 from tpc_core.transforms import Region, Transform
 
 Mask = NDArray[np.bool_]
