@@ -300,7 +300,7 @@ def _protocol(name: str, text: str) -> Protocol:
 def _proof(name: str, text: str) -> Proof:
     if text not in PROOFS:
         raise InvalidValue(f"{name} in the link is {', '.join(PROOFS)}, not {text[:40]!r}")
-    return cast(Proof, text)
+    return text
 
 
 _READERS: dict[str, Any] = {

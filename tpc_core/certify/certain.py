@@ -21,7 +21,7 @@ from tpc_core.version import VERSION
 from tpc_core.votes import BaseClassifier
 
 if TYPE_CHECKING:
-    from tpc_core import exact
+    from tpc_core.exact import Counterexample, Problem
 
 AUTO = Budget(cells=2_000, seconds=10.0)
 """What `auto` spends on certainty before it turns to votes."""
@@ -75,9 +75,9 @@ def _else_votes(certain: Iterator[Event], by_votes: Callable[[], Iterator[Event]
         yield event
 
 
-def problem_of(model: BaseClassifier, cloud: Cloud, question: Question) -> exact.Problem:
+def problem_of(model: BaseClassifier, cloud: Cloud, question: Question) -> Problem:
     """What is to be settled: the model's network on this cloud; an UnsupportedRequest where it cannot be bounded."""
-    from tpc_core import exact
+    from tpc_core.exact import Problem, network_of
 
     module: Any = getattr(model, "module", None)
     if module is None or getattr(model, "precision", "float32") != "float32":
@@ -90,9 +90,9 @@ def problem_of(model: BaseClassifier, cloud: Cloud, question: Question) -> exact
             "certain certificates are about a class of the whole object, not about parts yet"
         )
     region = certain_region(question)
-    network = exact.network_of(module)
+    network = network_of(module)
     label = int(network.evaluate(cloud.points[None])[0].argmax())
-    return exact.Problem(network, question.family, cloud.points, region, label)
+    return Problem(network, question.family, cloud.points, region, label)
 
 
 @dataclass
@@ -102,14 +102,14 @@ class _CertainRun:
     question: Question
     model: BaseClassifier
     cloud: Cloud
-    problem: exact.Problem
+    problem: Problem
     started: float = field(default_factory=time.monotonic)
 
     def certificate(
         self,
         leaves: Cells,
         margins: Array,
-        found: exact.Counterexample | None,
+        found: Counterexample | None,
         bounded: int,
         reason: str,
     ) -> Certificate:
@@ -157,23 +157,24 @@ class _CertainRun:
 
 
 def _events(run: _CertainRun, budget: Budget, cancelled: Callable[[], bool]) -> Iterator[Event]:
-    from tpc_core import exact
+    from tpc_core.exact import Batch, Closer, robust_radius_events, settle_events
+    from tpc_core.exact import Budget as CellBudget
 
-    limit = exact.Budget(
+    limit = CellBudget(
         cells=budget.cells or 1 << 40, seconds=float("inf") if budget.seconds is None else budget.seconds
     )
     yield Predicted(list(run.model.classes)[run.problem.label], 0)
     bounded = 0
     if run.question.options.largest:
-        for closer in exact.robust_radius_events(run.problem, limit, cancelled=cancelled):
-            if isinstance(closer, exact.Closer):
+        for closer in robust_radius_events(run.problem, limit, cancelled=cancelled):
+            if isinstance(closer, Closer):
                 yield run.margins_found(closer.cells, closer.margins, closer.bounded, closer.certified)
             else:
                 end = (closer.leaves, closer.margins, closer.counterexample, closer.bounded, closer.reason)
                 yield Done(run.certificate(*end))
         return
-    for step in exact.settle_events(run.problem, limit, cancelled=cancelled):
-        if isinstance(step, exact.Batch):
+    for step in settle_events(run.problem, limit, cancelled=cancelled):
+        if isinstance(step, Batch):
             bounded += len(step.cells)
             yield run.margins_found(step.cells, step.margins, bounded, step.share)
         else:

@@ -232,7 +232,7 @@ def _table(figures: Figures) -> str:
     lines = [
         f"{settings.model} on {figures.done} objects of {settings.data} {settings.split}, on {settings.device}: clean "
         f"accuracy {figures.clean_accuracy.value:.1f} % (base {figures.base_accuracy.value:.1f} %), "
-        f"{figures.evaluations_per_object:,.0f} {figures.settings.counted} and {figures.seconds_per_object:.2f} s per object",
+        f"{figures.evaluations_per_object:,.0f} {settings.counted} and {figures.seconds_per_object:.2f} s per object",
         f"  {'claim':<58}{'certified':>10}  {'95 % interval':<15}{'ratio':>7}{'paper':>8}",
     ]
     for claim in figures.claims:

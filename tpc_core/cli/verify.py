@@ -56,11 +56,12 @@ def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_js
         click.echo(f"{'valid' if whole else 'holds together'}: {certificate.sentence}")
         click.echo(f"  checked: {', '.join(verified.checks)}")
         if votes is not None and certificate.certain is not None:
-            click.echo(f"  replayed: {votes:,} margins, every one proved again with the network")
+            found = " and the counterexample" if certificate.certain.counterexample is not None else ""
+            click.echo(f"  replayed: {votes:,} margins{found}, proved again with the network")
         elif votes is not None:
             click.echo(f"  replayed: {votes:,} votes, every count the same")
         elif verified.on_trust:
-            click.echo(f"  on trust: {verified.on_trust}; --replay finds them again with the network")
+            click.echo(f"  on trust: {verified.on_trust}; --replay proves it again with the network")
         if again is not None:
             said = "it stands" if again.stands else f"it does not stand: {again.certificate.sentence}"
             click.echo(f"  fresh: {again.certificate.samples:,} votes under seed {fresh}, {said}")

@@ -70,7 +70,7 @@ def recompute(
     case: CertainCase, model: BaseClassifier, on_progress: Callable[[int, int], None] | None = None
 ) -> int:
     """Find every margin again with the network, and look at the counterexample; how many margins there are."""
-    from tpc_core import exact
+    from tpc_core.exact import Counterexample, check_counterexample, check_margins
 
     certificate, proof = case.certificate, case.proof
     problem = problem_of(model, case.cloud, certificate.question)
@@ -80,10 +80,8 @@ def recompute(
         said = certificate.model.classes[problem.label]
         raise InvalidCertificate(f"the network calls the object {said}, not {certificate.prediction}")
     leaves, margins = proof.leaves
-    exact.check_margins(problem, leaves, margins, on_progress=on_progress)
+    check_margins(problem, leaves, margins, on_progress=on_progress)
     found = proof.record.counterexample
     if found is not None:
-        exact.check_counterexample(
-            problem, exact.Counterexample(tuple(found.parameter), found.rival, found.margin)
-        )
+        check_counterexample(problem, Counterexample(tuple(found.parameter), found.rival, found.margin))
     return len(margins)

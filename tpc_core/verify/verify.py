@@ -77,7 +77,8 @@ def _verify_certain(certificate: Certificate) -> Verified:
     what = "a counterexample in the region" if found is not None else f"{cells:,} cells"
     if certificate.verdict == "certified":
         what = f"{cells:,} cells leave nothing out"
-    trusted = "the counterexample" if certificate.verdict == "refuted" else f"the margins of {cells:,} cells"
+    trusted = f"the margins of {cells:,} cells" if cells else "nothing"
+    trusted = "the counterexample's margin" if certificate.verdict == "refuted" else trusted
     return Verified(certificate.verdict, ("checksum", "cloud digest", what), trusted)
 
 
