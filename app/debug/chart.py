@@ -43,7 +43,8 @@ def certificate_map(case: Opened, facts: CellStanding | None) -> None:
     elif view.region is None or not view.leaves:
         st.caption("No vote was cast in any cell.")
     elif view.region.dim == 1:
-        _clicked(case, _draw(curve(view, None if facts is None else facts.path, theme()), case, "debug_map", clicks=True))
+        figure = curve(view, None if facts is None else facts.path, theme())
+        _clicked(case, _draw(figure, case, "debug_map", clicks=True))
     else:
         _several(case, facts)
 
@@ -121,7 +122,8 @@ def _slice(case: Opened, facts: CellStanding | None, mode: Mode) -> None:
     at = right.slider("at", -edge, edge, step=edge / 64, key=key, format="%.3g", label_visibility="collapsed")
     inside = float(np.clip(at / axes[across].factor, -half[across], half[across]))
     first, second = (side for side in range(3) if side != across)
-    figure = heatmap(view, None if facts is None else facts.path, mode, theme(), sides=(first, second), at=inside)
+    chosen = None if facts is None else facts.path
+    figure = heatmap(view, chosen, mode, theme(), sides=(first, second), at=inside)
     _clicked(case, _draw(figure, case, "debug_map", clicks=True, height=HEIGHT - 44))
 
 

@@ -112,6 +112,15 @@ class Task:
                 self._status, self._began = "running", time.monotonic()
         return not allowed
 
+    def cancelled(self) -> bool:
+        """Whether the work was stopped; asked while it waits for something else than its turn."""
+        return self._cancel.is_set()
+
+    def give_way(self) -> None:
+        """Give the turn back: whoever is waited for may need it."""
+        if self._turns is not None:
+            self._turns.leave(self._turn)
+
     def report(self, result: Any, words: str = "", part: float | None = None) -> None:
         """What is known so far."""
         with self._lock:
@@ -187,7 +196,7 @@ class Desk:
             return self._drawers.setdefault(owner, {})
 
     def attempt(self, owner: str, certificate: str) -> int:
-        """The number of this attempt to refute a certificate: each has half the level of the one before."""
+        """The number of this search for an attack on a certificate: each looks longer than the one before."""
         with self._lock:
             self._attempts[owner, certificate] += 1
             return self._attempts[owner, certificate]

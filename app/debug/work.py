@@ -118,7 +118,8 @@ def _ledger(
     def put(made: Certificate) -> None:
         account.certificate = made
 
-    with account.writing(task.stop) as mine:
+    task.give_way()
+    with account.writing(task.cancelled) as mine:
         latest = account.latest(certificate)
         assert latest is not None
         yield (_read_off(certificate, model, case.view, latest) if mine else None), put

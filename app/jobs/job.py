@@ -64,6 +64,8 @@ class Job:
         self._attack: tuple[float, ...] | None = None
         self._landscape: Landscape | None = None
         self._mapping = False
+        self._behind = True
+        """Whether another run writes into its ledger; at first nobody knows."""
         self._revision = 0
         self._thread = threading.Thread(target=self._work, name=f"certify-{number}", daemon=True)
 
@@ -102,6 +104,7 @@ class Job:
                 status="queued" if self._status == "running" and position > 0 else self._status,
                 message=self._message,
                 position=position,
+                behind=self._behind and self._account.busy,
                 prediction=progress.prediction,
                 cells=tuple(progress.cells.values()),
                 counts=tuple(progress.counts),
@@ -142,6 +145,7 @@ class Job:
                 if not mine:
                     self._end("cancelled", "")
                     return
+                self._behind = False
                 self._wait_for_turn()
                 draw = self._certify()
             if draw is not None:

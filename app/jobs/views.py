@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from tpc_core import Certificate, Cloud, Model, Question, Smoothing, Transform
 from tpc_core.covers import Cell
+from tpc_core.errors import TpcError
 from tpc_core.landscape import Landscape
 from tpc_core.proofs import CellStanding, Proof, Standing
+from tpc_core.smoothing import Cover, rule_for
 from tpc_core.statistics import lower_confidence_bound
 from tpc_core.transforms import GeneralRotation, ZYXRotation
 
@@ -39,6 +42,15 @@ class Request:
         """What is random when the model votes: its own smoothing, or with the sigmas that were asked for."""
         sigma = self.question.options.sigma
         return self.model.smoothing if sigma is None else self.model.smoothing.with_sigmas(sigma)
+
+    @cached_property
+    def has_cells(self) -> bool:
+        """Whether it is answered cell by cell; False where it cannot be answered at all."""
+        try:
+            rule = rule_for(self.transform, self.smoothing, self.cloud.points.double().numpy())
+        except TpcError:
+            return False
+        return isinstance(rule, Cover)
 
 
 @dataclass(frozen=True)
@@ -104,6 +116,8 @@ class JobView:
     status: Status
     message: str
     position: int
+    behind: bool
+    """Whether it waits for another run of its visitor on the same object."""
     prediction: str | None
     cells: tuple[CellView, ...]
     counts: tuple[Count, ...]
@@ -139,15 +153,10 @@ class JobView:
         return self.live or self.mapping
 
     @property
-    def has_cells(self) -> bool:
-        """Whether the proof goes cell by cell."""
-        return self.proof is not None and self.proof.kind in ("cover", "grid")
-
-    @property
     def is_polar(self) -> bool:
         """Whether cells are (polar, azimuth, angle): the paper's grid of rotations."""
         rotates = isinstance(self.request.transform, GeneralRotation | ZYXRotation)
-        return rotates and self.proof is not None and self.proof.kind == "grid"
+        return rotates and self.request.question.options.protocol == "paper"
 
     @property
     def leaves(self) -> tuple[CellView, ...]:

@@ -27,7 +27,7 @@ def run_map(view: JobView) -> None:
         _points(view, standing, standing.points)
     elif view.votes:
         _group(view)
-    elif view.has_cells:
+    elif view.request.has_cells and (view.live or view.cells):
         _cover(view)
     elif view.counts or standing is not None:
         _single(view)

@@ -313,3 +313,33 @@ def test_a_file_may_not_name_a_model_by_its_path(tmp_path: Path) -> None:
         genuine("cover"), lambda content: content["model"].update(name=str(tmp_path / "x.safetensors"))
     )
     assert model_of(named) is None
+
+
+@needs_model
+def test_going_on_waits_for_a_run_that_writes_into_the_same_ledger_and_holds_nobody_up() -> None:
+    """The run needs its turns to end, so whoever waits for it must not keep one."""
+    from app.debug.cases import keep
+    from app.debug.opened import Opened, opened
+    from app.debug.tasks import desk
+    from app.debug.work import start_more
+    from app.visitors import board
+    from tpc_core.explain import Remedy
+
+    request, certificate = EXAMPLES[2].request(), made(2)
+    case = opened("waits", keep("waits", "short of votes", certificate, request.model)).result
+    assert isinstance(case, Opened)
+    account = board().accounts.of("waits", request)
+    with account.writing(lambda: False) as mine:
+        assert mine
+        start_more("waits", case, request.model, Remedy("go-on", "go on with all that is open"))
+        time.sleep(0.3)
+        assert board().turns.step(
+            "somebody else", lambda: False
+        )  # would wait forever for a turn that is kept
+        board().turns.leave("somebody else")
+        assert [task.title for task in desk().live("waits")] == ["Casting more votes"]
+    end = time.monotonic() + PATIENCE
+    while desk().live("waits") and time.monotonic() < end:
+        time.sleep(0.05)
+    assert account.certificate is not None
+    assert account.certificate.samples > certificate.samples

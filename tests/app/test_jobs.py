@@ -186,6 +186,7 @@ def test_two_runs_never_write_into_one_ledger_at_once(sure, cloud) -> None:
     slow.feed(lambda: first.view().samples > 0)
     second = board.submit("me", request(slow, cloud, radius="taper=0.1,rotation=4", **asked))
     assert second.view().samples == 0
+    assert second.view().behind
     slow.let(100_000)
     first.join(60), second.join(60)
     assert [job.view().certificate.family for job in (first, second)] == [1, 2]

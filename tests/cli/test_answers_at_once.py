@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tpc_core import certify, load_model, load_object
 from tpc_core.lazy_torch import torch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +50,21 @@ def test_what_computes_nothing_does_not_import_torch(command: str) -> None:
     code, names = imported(RUN, *command.split())
     assert code == (2 if command == "no-such-command" else 0)
     assert not names & SLOW
+
+
+@pytest.mark.parametrize("command", ["models", "models --json", "models -t z-taper", "certify --help"])
+def test_what_only_lists_does_not_import_torch(command: str) -> None:
+    code, names = imported(RUN, *command.split())
+    assert code == 0
+    assert "torch" not in names
+
+
+def test_a_certificate_is_checked_without_torch(tmp_path: Path) -> None:
+    made = certify(load_model("pointnet64-noise"), load_object("gallery:chair-1", points=64), "z-taper", 0.1)
+    made.save(tmp_path / "chair.json")
+    code, names = imported(RUN, "verify", str(tmp_path / "chair.json"))
+    assert code == 0
+    assert "torch" not in names
 
 
 def test_the_public_door_opens_without_torch() -> None:

@@ -129,7 +129,7 @@ def test_the_papers_plan_names_every_row() -> None:
             )
             serving = [model for model, claim in asked if claim == row.claim and model.startswith(prefix)]
             assert serving, row
-    for size in (16, 64, 256):
+    for size in (16, 32, 64, 128, 256, 512, 1024):
         for claim in ("z-rotation:3", "z-rotation:180"):
             assert any(m.startswith(f"pointnet{size}-") and c == claim for m, c in asked)
     assert all(str(ClaimSpec.parse(claim)) == claim for _, claim in asked)

@@ -11,16 +11,18 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tpc_core.errors import InvalidFile
+from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.models import build
 from tpc_core.models.store import load_model
 from tpc_core.smoothing import smoothing_from_json
 from tpc_core.training.augment import augmented, mixed
 from tpc_core.training.clouds import Clouds, farthest_points, held_aside, split_clouds, unit_ball
 from tpc_core.training.config import Augment, Consistency, TrainConfig, load_config, parse_config
+from tpc_core.training.groups import groups_aside, similar_groups
 from tpc_core.training.loop import Run, train
 from tpc_core.training.losses import smoothed_loss, taught
 from tpc_core.training.measure import needed_share, vote_shares
+from tpc_core.training.regions import Attacks, attacked, robust_rows
 from tpc_core.training.schedule import WeightAverage, learning_rate
 
 from .conftest import Shapes
@@ -216,3 +218,53 @@ def test_segmentation_learns_parts(tmp_path: Path, shapes: Shapes) -> None:
     assert result.held_aside is not None
     assert result.held_aside["smoothed"] > 80
     assert load_model(str(result.weights)).task == "segmentation"
+
+
+def test_near_copies_are_kept_aside_together_or_not_at_all() -> None:
+    generator = torch.Generator().manual_seed(0)
+    shapes = torch.rand(30, 200, 3, generator=generator) * torch.rand(30, 1, 3, generator=generator)
+    shapes = unit_ball(
+        shapes + 0.6 * torch.randn(30, 8, 1, 3, generator=generator).repeat(1, 1, 25, 1).flatten(1, 2)
+    )
+    turned = torch.stack([-shapes[..., 1], shapes[..., 0], shapes[..., 2]], dim=2)
+    mirrored = shapes * torch.tensor([1.0, -1.0, 1.0])
+    group = similar_groups(torch.cat([shapes, 0.999 * turned, mirrored]))
+    assert group.tolist() == [*range(30)] * 3
+    labels = np.repeat([0, 1], 15).tolist() * 3
+    kept = groups_aside(group, np.array(labels), 5)
+    assert np.array_equal(kept[:30], kept[30:60])
+    assert np.array_equal(kept[:30], kept[60:])
+    assert [int(kept[np.array(labels) == label].sum()) for label in (0, 1)] == [9, 9]
+
+
+def test_every_copy_is_under_an_attack_of_its_own_inside_the_box_of_the_region() -> None:
+    points = torch.randn(200, 20, 3)
+    attacks = [Attacks.parse("z-taper:0.5"), Attacks.parse("z-shear:0.2")]
+    moved = attacked(points, attacks, torch.Generator().manual_seed(0))
+    ratio = moved[..., 0] / points[..., 0]
+    tapers = ((ratio - 1) / points[..., 2]).mean(dim=1)
+    tapered = ((moved[..., 0] * points[..., 1] - moved[..., 1] * points[..., 0]).abs() < 1e-4).all(dim=1)
+    assert 60 < int(tapered.sum()) < 140
+    assert float(tapers[tapered].abs().max()) <= 0.5 + 1e-3
+    assert len(tapers[tapered].unique()) == int(tapered.sum())
+    slid = ((moved - points)[~tapered][..., :2] / points[~tapered][..., 2:]).abs()
+    assert 0.15 < float(slid.max()) <= 0.2 + 1e-3
+    assert torch.equal(attacked(points, [], torch.Generator()), points)
+    with pytest.raises(InvalidValue, match="not a claim"):
+        Attacks.parse("z-taper")
+
+
+def test_robust_means_right_under_every_attack_tried() -> None:
+    """A classifier that asks whether x of the first point is positive survives turns of up to its angle to y."""
+    angles = torch.deg2rad(torch.tensor([10.0, 60.0, 88.0, 120.0]))
+    points = torch.stack([angles.cos(), angles.sin(), torch.zeros(4)], dim=1).view(4, 1, 1, 3)
+    clouds = Clouds(points, torch.zeros(4, dtype=torch.int64))
+
+    def classify(batch: torch.Tensor) -> torch.Tensor:
+        return torch.stack([batch[:, 0, 0], -batch[:, 0, 0]], dim=1)
+
+    figures = robust_rows(classify, clouds, ["z-rotation:60"], 0)
+    assert figures["plain"] == 75
+    assert figures["plain, z-rotation 20"] == 50
+    assert figures["plain, z-rotation 60"] == 25
+    assert figures["plain, z-rotation 180"] == 0

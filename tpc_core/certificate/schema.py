@@ -20,7 +20,6 @@ from tpc_core.certificate.record import Count, Finite, Record
 from tpc_core.cloud import Cloud
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidCertificate, UnsupportedRequest
-from tpc_core.lazy_torch import torch
 from tpc_core.ledger import Ledger, Refutation, Tally
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.question import Question
@@ -60,7 +59,7 @@ class CloudRecord(Record):
 
     @staticmethod
     def of(cloud: Cloud) -> CloudRecord:
-        raw = cloud.points.numpy().astype("<f4").tobytes()
+        raw = cloud.array.astype("<f4").tobytes()
         encoded = base64.b64encode(raw).decode("ascii")
         return CloudRecord(
             name=cloud.name, label=cloud.label, digest=cloud.digest, count=len(cloud), points=encoded
@@ -73,7 +72,7 @@ class CloudRecord(Record):
             array = np.frombuffer(raw, dtype="<f4").reshape(self.count, 3)
         except ValueError as error:
             raise InvalidCertificate(f"the recorded points are not {self.count} float32 triples") from error
-        cloud = Cloud(torch.from_numpy(array.astype(np.float32)), self.name, self.label)
+        cloud = Cloud(array, self.name, self.label)
         if cloud.digest != self.digest:
             raise InvalidCertificate("the recorded points do not have the recorded digest")
         return cloud

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tpc_core.certificate.schema import Certificate
 from tpc_core.cli.options import as_json, progress_bar
-from tpc_core.models import Model, load_model
-from tpc_core.models.choose import model_with_digest
 from tpc_core.verify import replay as replay_votes
 from tpc_core.verify import verify as verify_votes
 from tpc_core.verify import verify_fresh
+
+if TYPE_CHECKING:
+    from tpc_core.models import Model
 
 
 @click.command()
@@ -70,6 +72,9 @@ def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_js
 
 
 def _model(certificate: Certificate, name: str | None) -> Model:
+    from tpc_core.models import load_model
+    from tpc_core.models.choose import model_with_digest
+
     return load_model(name) if name is not None else model_with_digest(certificate.model.digest)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from torch import nn
 
 from tpc_core.errors import UnsupportedRequest
+from tpc_core.lazy_torch import torch
 from tpc_core.models.card import ModelCard
 from tpc_core.models.precision import FULL, REDUCED, with_precision
 from tpc_core.models.store import Model, list_models, load_model
@@ -47,7 +47,7 @@ def model_with_digest(digest: str) -> Model:
     for card in list_models():
         for precision in (FULL, *REDUCED):
             # The card is enough to know the digest; weights are read only where it fits.
-            if Model(card, nn.Identity(), precision).digest == digest:
+            if Model(card, torch.nn.Identity(), precision).digest == digest:
                 return load_model(with_precision(card.name, precision))
     raise UnsupportedRequest(
         f"no checkpoint here has the digest {digest[:12]}...; name the model that voted by --model"

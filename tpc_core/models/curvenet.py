@@ -7,6 +7,7 @@ and curves that a CPU can train at 64 points. Clouds of any size pass: stages ke
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +17,8 @@ from tpc_core.errors import unknown_name
 from tpc_core.models.canonical import CANONICAL
 from tpc_core.models.curves import CurveAggregation, CurveGrouping
 from tpc_core.models.layers import NormedLinear, RowLayer
-from tpc_core.models.neighbours import farthest_subset, gather, nearest
+from tpc_core.models.neighbours import farthest_subset, gather, largest_around, nearest
+from tpc_core.models.pooled import norm_map
 
 SLOPE = 0.2
 
@@ -44,15 +46,44 @@ COMPACT = (
 )
 
 
-def relative_positions(linear: nn.Linear, points: Tensor, neighbours: Tensor) -> Tensor:
-    """linear([p, q, q - p]) for every point p and neighbour q; (B, N, 3), (B, N, k) -> (B, N, k, C).
+@dataclass(frozen=True)
+class Surroundings:
+    """The points of a stage (B, N, 3) and the neighbours of each (B, N, k)."""
 
-    It is linear in p and q, so each point is multiplied once and the products are gathered.
+    points: Tensor
+    neighbours: Tensor
+
+    @classmethod
+    def of(cls, points: Tensor, count: int) -> Surroundings:
+        """The `count` nearest neighbours of every point."""
+        return cls(points, nearest(points, count))
+
+    @cached_property
+    def moments(self) -> tuple[Tensor, Tensor]:
+        """Mean (6,) and covariance (6, 6) of all pairs (point, neighbour)."""
+        around = gather(self.points, self.neighbours)
+        pairs = torch.cat([self.points.unsqueeze(2).expand_as(around), around], dim=3).flatten(0, 2)
+        mean = pairs.mean(dim=0)
+        pairs = pairs - mean
+        return mean, pairs.T @ pairs / len(pairs)
+
+
+def relative_positions(layer: NormedLinear, around: Surroundings) -> tuple[Tensor, Tensor]:
+    """BatchNorm(W [p, q, q - p]) for every point p and neighbour q, as a sum of what q and what p contributes.
+
+    Each (B, N, C). It is affine in p and q, and BatchNorm's statistics follow from the moments of the pairs, so nothing
+    is computed pair by pair.
     """
-    own, other, difference = linear.weight.chunk(3, dim=1)
-    of_point = points @ (own - difference).T
-    of_neighbour = gather(points @ (other + difference).T, neighbours)
-    return of_neighbour + of_point.unsqueeze(2)
+    own, other, difference = layer.linear.weight.chunk(3, dim=1)
+    weight = torch.cat([own - difference, other + difference], dim=1)
+
+    def statistics() -> tuple[Tensor, Tensor]:
+        mean, covariance = around.moments
+        return weight @ mean, ((weight @ covariance) * weight).sum(dim=1).clamp_min(0)
+
+    scale, shift = norm_map(layer.norm, statistics, around.neighbours.numel())
+    of_point, of_neighbour = (weight * scale.unsqueeze(1)).chunk(2, dim=1)
+    return F.linear(around.points, of_neighbour), F.linear(around.points, of_point, shift)
 
 
 class FirstFeatures(nn.Module):
@@ -62,9 +93,10 @@ class FirstFeatures(nn.Module):
         super().__init__()
         self.position = NormedLinear(9, width)
 
-    def forward(self, points: Tensor, neighbours: Tensor) -> Tensor:
-        local = self.position.norm_rows(relative_positions(self.position.linear, points, neighbours))
-        return F.leaky_relu(local, SLOPE).amax(dim=2)
+    def forward(self, around: Surroundings) -> Tensor:
+        of_neighbour, of_point = relative_positions(self.position, around)
+        # What p contributes and the activation are monotone: the max comes first.
+        return F.leaky_relu(largest_around(of_neighbour, around.neighbours) + of_point, SLOPE)
 
 
 class LocalFeatures(nn.Module):
@@ -75,10 +107,10 @@ class LocalFeatures(nn.Module):
         self.position = NormedLinear(9, width)
         self.mix = NormedLinear(width, width)
 
-    def forward(self, features: Tensor, points: Tensor, neighbours: Tensor) -> Tensor:
-        difference = gather(features, neighbours) - features.unsqueeze(2)
-        position = self.position.norm_rows(relative_positions(self.position.linear, points, neighbours))
-        local = self.mix(F.leaky_relu(difference + position, SLOPE))
+    def forward(self, features: Tensor, around: Surroundings) -> Tensor:
+        of_neighbour, of_point = relative_positions(self.position, around)
+        edges = gather(features + of_neighbour, around.neighbours) + (of_point - features).unsqueeze(2)
+        local = self.mix(F.leaky_relu_(edges, SLOPE))
         return F.leaky_relu(local, SLOPE).mean(dim=2)
 
 
@@ -95,13 +127,14 @@ class Block(nn.Module):
         self.widen = NormedLinear(planes, outputs)
         self.shortcut = NormedLinear(inputs, outputs) if inputs != outputs else None
 
-    def forward(self, features: Tensor, points: Tensor, neighbours: Tensor) -> Tensor:
-        """neighbours (B, N, k) start with the point itself."""
+    def forward(self, features: Tensor, around: Surroundings) -> Tensor:
+        """(B, N, C) -> (B, N, C'); a point's neighbours start with itself."""
+        neighbours = around.neighbours
         narrow = F.leaky_relu(self.narrow(features), SLOPE)
         if self.grouping is not None and self.aggregation is not None and neighbours.shape[2] > 1:
             curves = self.grouping(narrow, neighbours[..., 1:])
             narrow = self.aggregation(narrow, curves)
-        wide = self.widen(self.local(narrow, points, neighbours))
+        wide = self.widen(self.local(narrow, around))
         shortcut = features if self.shortcut is None else self.shortcut(features)
         return F.leaky_relu(wide + shortcut, SLOPE)
 
@@ -111,7 +144,7 @@ def masked_max(features: Tensor, points: Tensor, centres: Tensor, radius: float,
     index = nearest(points, neighbours, centres)
     far = (gather(points, index) - centres.unsqueeze(2)).square().sum(dim=3) > radius**2
     index = torch.where(far, index[..., :1], index)
-    return gather(features, index).amax(dim=2)
+    return largest_around(features, index)
 
 
 class CurveNet(nn.Module):
@@ -147,16 +180,16 @@ class CurveNet(nn.Module):
     def forward(self, points: Tensor) -> Tensor:
         points = CANONICAL[self.canonical](points)
         total = points.shape[1]
-        around = nearest(points, self.neighbours)
-        features = self.first(points, around)
+        around = Surroundings.of(points, self.neighbours)
+        features = self.first(around)
         for number, stage in enumerate(self.stages):
             count = max(min(8, total), round(total * stage.share))
             if count < points.shape[1]:
                 centres = gather(points, farthest_subset(points, count))
                 features = masked_max(features, points, centres, stage.radius, self.neighbours)
-                points, around = centres, nearest(centres, self.neighbours)
+                points, around = centres, Surroundings.of(centres, self.neighbours)
             for block in self.blocks[2 * number : 2 * number + 2]:
-                features = block(features, points, around)
+                features = block(features, around)
         clouds, count, width = features.shape
         features = self.last(features.reshape(-1, width)).view(clouds, count, width)
         pooled = torch.cat([features.amax(dim=1), features.mean(dim=1)], dim=1)

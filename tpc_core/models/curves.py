@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tpc_core.models.layers import NormedLinear
-from tpc_core.models.neighbours import gather
+from tpc_core.models.neighbours import flat_rows
 
 
-def pick_hard(scores: Tensor) -> Tensor:
-    """A one-hot vector at the largest score, with the gradient of the softmax (straight-through)."""
-    soft = scores.softmax(dim=-1)
-    hard = torch.zeros_like(soft).scatter_(-1, soft.argmax(dim=-1, keepdim=True), 1.0)
-    return hard + (soft - soft.detach())
+class _Choose(torch.autograd.Function):
+    """The row with the largest score, with the gradient of the softmax for the scores (straight-through)."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, rows: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor]:
+        best = scores.argmax(dim=1, keepdim=True)
+        chosen = candidates.gather(1, best).squeeze(1)
+        ctx.save_for_backward(scores, rows, candidates, chosen)
+        ctx.mark_non_differentiable(best)
+        return rows.index_select(0, chosen), best
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
+        scores, rows, candidates, chosen = ctx.saved_tensors
+        grad = grads[0].contiguous()
+        soft = scores.softmax(dim=1)
+        around = rows.index_select(0, candidates.reshape(-1)).view(*candidates.shape, -1)
+        gain = (around @ grad.unsqueeze(2)).squeeze(2)
+        to_scores = soft * (gain - (soft * gain).sum(dim=1, keepdim=True))
+        return to_scores, torch.zeros_like(rows).index_add_(0, chosen, grad), None
+
+
+def choose(scores: Tensor, rows: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor]:
+    """The candidate row with the largest score, and its place among them.
+
+    scores (M, k), rows (R, C), candidates (M, k) -> (M, C), (M, 1). Forwards the choice is hard; backwards the scores
+    get the gradient of their softmax.
+    """
+    step: Any = _Choose  # torch does not type Function.apply
+    row, best = step.apply(scores, rows, candidates)
+    return row, best
 
 
 class Walk(nn.Module):
@@ -28,35 +56,38 @@ class Walk(nn.Module):
 
     def forward(self, features: Tensor, neighbours: Tensor, start: Tensor) -> Tensor:
         """The features along the curves; (B, N, C), (B, N, k), (B, S) -> (B, S, length, C)."""
-        position = start
-        state = gather(features, start)
-        here = state
+        rows = features.flatten(0, 1)
+        around = flat_rows(neighbours, features.shape[1]).flatten(0, 1)
+        position = flat_rows(start, features.shape[1]).flatten()
+        # The agent's score is linear in neighbour and state: each point is multiplied once, not once per step.
+        of_neighbour, of_state = self.agent.linear.weight.squeeze(0).chunk(2)
+        pull = rows @ of_neighbour
+        state = here = rows.index_select(0, position)
         curve = []
         for step in range(self.length):
-            around_index = gather(neighbours, position)
-            around = gather(features, around_index)
+            candidates = around.index_select(0, position)
             if step:
-                blend = self.momentum(torch.cat([here, state], dim=-1)).softmax(dim=-1)
-                state = blend[..., :1] * here + blend[..., 1:] * state
-            both = torch.cat([around, state.unsqueeze(2).expand_as(around)], dim=-1)
-            scores = self.agent(both).squeeze(-1)
+                blend = self.momentum(torch.cat([here, state], dim=1)).softmax(dim=1)
+                state = blend[:, :1] * here + blend[:, 1:] * state
+            scores = pull.take(candidates) + (state @ of_state).unsqueeze(1)
+            scores = self.agent.norm_rows(scores.unsqueeze(2)).squeeze(2)
             if step:
-                scores = scores * forwardness(here - state, around - here.unsqueeze(2))
-            choice = pick_hard(scores)
-            here = (choice.unsqueeze(2) @ around).squeeze(2)
-            position = around_index.gather(2, choice.argmax(dim=2, keepdim=True)).squeeze(2)
+                scores = scores * forwardness(here - state, rows, candidates, here)
+            here, best = choose(scores, rows, candidates)
+            position = candidates.gather(1, best).squeeze(1)
             curve.append(here)
-        return torch.stack(curve, dim=2)
+        return torch.stack(curve, dim=1).view(*start.shape, self.length, -1)
 
 
 @torch.no_grad()
-def forwardness(direction: Tensor, steps: Tensor) -> Tensor:
-    """How little a step turns back: 0 straight back, 1 from a right angle on (crossover suppression).
+def forwardness(direction: Tensor, rows: Tensor, candidates: Tensor, here: Tensor) -> Tensor:
+    """How little a step from here turns back: 0 straight back, 1 from a right angle on (crossover suppression).
 
-    direction: (B, S, C), steps: (B, S, k, C) -> (B, S, k).
+    direction (M, C), rows (R, C), candidates (M, k), here (M, C) -> (M, k).
     """
-    dot = (steps @ direction.unsqueeze(-1)).squeeze(-1)
-    square: Tensor = direction.square().sum(dim=-1, keepdim=True) * steps.square().sum(dim=-1)
+    steps = rows.index_select(0, candidates.reshape(-1)).view(*candidates.shape, -1) - here.unsqueeze(1)
+    dot = (steps @ direction.unsqueeze(2)).squeeze(2)
+    square: Tensor = direction.square().sum(dim=1, keepdim=True) * steps.square().sum(dim=2)
     forward: Tensor = 1 + dot * square.clamp_min(1e-16).rsqrt()
     return forward.clamp(0, 1)
 

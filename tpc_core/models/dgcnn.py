@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from tpc_core.errors import unknown_name
 from tpc_core.models.canonical import CANONICAL
 from tpc_core.models.layers import NormedLinear
-from tpc_core.models.neighbours import gather, nearest
+from tpc_core.models.neighbours import largest_around, nearest
+from tpc_core.models.pooled import norm_map
 
 SLOPE = 0.2
 
@@ -28,8 +29,22 @@ class EdgeConvolution(nn.Module):
         index = nearest(features.detach(), self.neighbours)
         # W [x_j - x_i, x_i] = A x_j + (B - A) x_i: one product per point, not one per edge.
         of_other, of_own = self.edge.linear.weight.chunk(2, dim=1)
-        edges = gather(features @ of_other.T, index) + (features @ (of_own - of_other).T).unsqueeze(2)
-        return F.leaky_relu(self.edge.norm_rows(edges), SLOPE).amax(dim=2)
+        other, own = features @ of_other.T, features @ (of_own - of_other).T
+        scale, shift = norm_map(self.edge.norm, lambda: edge_moments(other, own, index), index.numel())
+        # What x_i contributes and the activation are monotone: the max comes first, and no edge is ever held.
+        return F.leaky_relu(largest_around(other * scale, index) + (own * scale + shift), SLOPE)
+
+
+def edge_moments(other: Tensor, own: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and variance of other_j + own_i over all edges, from sums over points; (B, N, C), (B, N, k) -> (C,)."""
+    clouds, num_points, neighbours = index.shape
+    linked = other.new_zeros(clouds, num_points, num_points).scatter_(2, index, 1.0)
+    weight = linked.sum(dim=1).unsqueeze(2) / index.numel()  # the share of edges that lead to a point
+    mean_other, mean_own = (weight * other).sum(dim=(0, 1)), own.mean(dim=(0, 1))
+    other, own = other - mean_other, own - mean_own
+    both = own * (own * neighbours + 2 * (linked @ other))
+    variance = (weight * other.square()).sum(dim=(0, 1)) + both.sum(dim=(0, 1)) / index.numel()
+    return mean_other + mean_own, variance.clamp_min(0)
 
 
 class DGCNN(nn.Module):

@@ -8,6 +8,8 @@ from itertools import pairwise
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tpc_core.models.pooled import running_map
+
 
 class RowLayer(nn.Module):
     """Linear, BatchNorm and ReLU on rows, be they points or clouds; (R, K) -> (R, C).
@@ -38,7 +40,10 @@ class NormedLinear(nn.Module):
         return normed.view(features.shape)
 
     def forward(self, features: Tensor) -> Tensor:
-        return self.norm_rows(self.linear(features))
+        if self.training:
+            return self.norm_rows(self.linear(features))
+        scale, shift = running_map(self.norm)
+        return F.linear(features, self.linear.weight * scale.unsqueeze(1), shift)
 
 
 def row_layers(widths: Sequence[int]) -> nn.ModuleList:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -14,12 +17,45 @@ def nearest(points: Tensor, count: int, centres: Tensor | None = None) -> Tensor
     return scores.topk(min(count, points.shape[1]), dim=2).indices
 
 
+def flat_rows(index: Tensor, num_points: int) -> Tensor:
+    """Indices into all clouds' points one after another; (B, ...) -> (B, ...)."""
+    offset = num_points * torch.arange(len(index), device=index.device)
+    return index + offset.view(-1, *[1] * (index.ndim - 1))
+
+
 def gather(features: Tensor, index: Tensor) -> Tensor:
     """Pick rows of each cloud by index; (B, N, C), (B, ...) -> (B, ..., C)."""
-    clouds, num_points, width = features.shape
-    offset = num_points * torch.arange(clouds, device=index.device)
-    flat = (index + offset.view(-1, *[1] * (index.ndim - 1))).reshape(-1)
+    width = features.shape[2]
+    flat = flat_rows(index, features.shape[1]).reshape(-1)
     return features.reshape(-1, width).index_select(0, flat).view(*index.shape, width)
+
+
+class _LargestRows(torch.autograd.Function):
+    """The largest of the chosen rows, channel by channel; its gradient goes to the rows that were the largest."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, chosen: Tensor) -> Tensor:
+        count, width = chosen.shape[1], rows.shape[1]
+        around = rows.index_select(0, chosen.reshape(-1)).view(-1, count, 1, width)
+        # As a channels-last image of height k: max_pool2d is vectorised over channels, Tensor.max is not.
+        value, place = F.max_pool2d(around.permute(0, 3, 1, 2), (count, 1), return_indices=True)
+        ctx.save_for_backward(chosen.gather(1, place.flatten(1)))
+        ctx.rows = len(rows)
+        return value.flatten(1)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        (largest,) = ctx.saved_tensors
+        grad = grads[0].contiguous()
+        return grad.new_zeros(ctx.rows, grad.shape[1]).scatter_add_(0, largest, grad), None
+
+
+def largest_around(features: Tensor, index: Tensor) -> Tensor:
+    """The max over each point's neighbours; (B, N, C), (B, M, k) -> (B, M, C)."""
+    step: Any = _LargestRows  # torch does not type Function.apply
+    chosen = flat_rows(index, features.shape[1]).flatten(0, 1)
+    largest: Tensor = step.apply(features.flatten(0, 1), chosen)
+    return largest.view(*index.shape[:2], -1)
 
 
 @torch.no_grad()

@@ -41,7 +41,8 @@ def apply_matrix(rows: Tensor, matrix: Tensor, num_points: int) -> Tensor:
 class PointNet(nn.Module):
     """Per-point 64-64-64-128-1024, max over points, then 512-256-classes; (B, N, 3) -> (B, classes).
 
-    `short` (64-128-1024), `feature_tnet` and `pool_relu=False` are how common public implementations differ.
+    `short` (64-128-1024), `feature_tnet` and `pool_relu=False` are how common public implementations differ;
+    `wide` stands for another number than 1024.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class PointNet(nn.Module):
         feature_tnet: bool | None = None,
         short: bool = False,
         pool_relu: bool = True,
+        wide: int = 1024,
         canonical: str = "none",
         dropout: float = 0.3,
     ) -> None:
@@ -64,8 +66,8 @@ class PointNet(nn.Module):
         self.points = row_layers([3, 64, 128] if short else [3, 64, 64, 64, 128])
         self.layers_before_tnet = 1 if short else 2
         self.pool_relu = pool_relu
-        self.pool = PooledLayer(128, 1024)
-        self.head = Head(1024, classes, dropout=dropout)
+        self.pool = PooledLayer(128, wide)
+        self.head = Head(wide, classes, dropout=dropout)
 
     def forward(self, points: Tensor) -> Tensor:
         num_points = points.shape[1]

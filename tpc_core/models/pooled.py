@@ -12,6 +12,7 @@ On one core this makes a training step of the whole network about four times fas
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -104,6 +105,41 @@ def _pooled_step(
     return pooled, mean, variance
 
 
+@torch.no_grad()
+def follow_batch(norm: nn.BatchNorm1d, mean: Tensor, variance: Tensor, count: int) -> None:
+    """Let the running statistics follow the batch's, exactly as BatchNorm1d does."""
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    assert norm.num_batches_tracked is not None
+    assert norm.momentum is not None
+    norm.num_batches_tracked += 1
+    norm.running_mean.lerp_(mean, norm.momentum)
+    norm.running_var.lerp_(variance * (count / max(count - 1, 1)), norm.momentum)
+
+
+def norm_map(
+    norm: nn.BatchNorm1d, statistics: Callable[[], tuple[Tensor, Tensor]], count: int
+) -> tuple[Tensor, Tensor]:
+    """BatchNorm as scale and shift: of the batch's mean and variance while training, else of the running ones."""
+    if not norm.training:
+        return running_map(norm)
+    mean, variance = statistics()
+    follow_batch(norm, mean.detach(), variance.detach(), count)
+    return _scale_and_shift(norm, mean, variance)
+
+
+def running_map(norm: nn.BatchNorm1d) -> tuple[Tensor, Tensor]:
+    """BatchNorm in eval mode as scale and shift."""
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    return _scale_and_shift(norm, norm.running_mean, norm.running_var)
+
+
+def _scale_and_shift(norm: nn.BatchNorm1d, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
+    scale = norm.weight * torch.rsqrt(variance + norm.eps)
+    return scale, norm.bias - mean * scale
+
+
 class PooledLayer(nn.Module):
     """A per-point linear layer with BatchNorm of which only the max over points is needed."""
 
@@ -121,17 +157,5 @@ class PooledLayer(nn.Module):
         pooled, mean, variance = _pooled_step(
             rows, self.linear.weight, norm.weight, norm.bias, num_points, norm.eps
         )
-        self._follow(mean, variance, rows.shape[0])
+        follow_batch(norm, mean, variance, rows.shape[0])
         return pooled
-
-    @torch.no_grad()
-    def _follow(self, mean: Tensor, variance: Tensor, count: int) -> None:
-        """Let the running statistics follow the batch's, exactly as BatchNorm1d does."""
-        norm = self.norm
-        assert norm.running_mean is not None
-        assert norm.running_var is not None
-        assert norm.num_batches_tracked is not None
-        assert norm.momentum is not None
-        norm.num_batches_tracked += 1
-        norm.running_mean.lerp_(mean, norm.momentum)
-        norm.running_var.lerp_(variance * (count / max(count - 1, 1)), norm.momentum)

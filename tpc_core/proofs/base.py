@@ -45,7 +45,7 @@ class Claim:
     @cached_property
     def points(self) -> Points:
         """The cloud (N, 3) in float64."""
-        return np.asarray(self.cloud.points.double().numpy())
+        return np.asarray(self.cloud.array, dtype=np.float64)
 
     @cached_property
     def rule(self) -> Rule:
@@ -161,8 +161,12 @@ class Proof(ABC):
         self.claim = claim
 
     @abstractmethod
+    def check_place(self, place: str) -> None:
+        """InvalidCertificate where the proof has no such place."""
+
+    @abstractmethod
     def tested_cloud(self, place: str) -> Tensor:
-        """The cloud (N, 3) on which the votes of a place are cast; InvalidCertificate where there is no such place."""
+        """The cloud (N, 3) on which the votes of a place are cast."""
 
     @abstractmethod
     def standing(self, ledger: Ledger) -> Standing:

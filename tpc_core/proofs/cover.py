@@ -63,6 +63,9 @@ class CoverProof(Proof):
         parse_path(path, self.lattice.dim)
         return path
 
+    def check_place(self, place: str) -> None:
+        self.path(place)
+
     def tested_cloud(self, place: str) -> Tensor:
         low, high = self.lattice.box(self.path(place))
         return self.claim.at((low + high) / 2)

@@ -94,11 +94,18 @@ class GridProof(Proof):
     def place(self, cell: Cell) -> str:
         return grid_place(self.resolution, self.claim.radii, int(cell.path))
 
-    def tested_cloud(self, place: str) -> Tensor:
-        places = {self.place(cell): cell for cell in self.grid.cells}
-        if place not in places:
+    @cached_property
+    def places(self) -> dict[str, Cell]:
+        """The cells by their places."""
+        return {self.place(cell): cell for cell in self.grid.cells}
+
+    def check_place(self, place: str) -> None:
+        if place not in self.places:
             raise no_such_place(place)
-        return tested_cloud(self.claim.transform, self.claim.cloud.points.double(), places[place].centre)
+
+    def tested_cloud(self, place: str) -> Tensor:
+        self.check_place(place)
+        return tested_cloud(self.claim.transform, self.claim.cloud.points.double(), self.places[place].centre)
 
     def passes(self, cell: Cell, tally: Tally, target: int) -> bool:
         """Clopper and Pearson, read once, at the size that was fixed."""

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 class WholeProof(Proof):
     """All votes are cast at one place: the cloud."""
 
-    def tested_cloud(self, place: str) -> Tensor:
+    def check_place(self, place: str) -> None:
         if place != WHOLE:
             raise no_such_place(place)
+
+    def tested_cloud(self, place: str) -> Tensor:
+        self.check_place(place)
         return self.claim.cloud.points
 
 

@@ -6,7 +6,7 @@ import contextlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor
 from tpc_core.errors import CannotWrite, InvalidFile
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.training.config import TrainConfig
+from tpc_core.training.groups import groups_aside, similar_groups
 
 FPS_BLOCK = 32
 """Objects that are sampled at once: their distances to 1,024 candidates stay in the cache."""
@@ -75,7 +76,7 @@ def unit_ball(points: Tensor) -> Tensor:
     return centred / radius[..., None, None].clamp_min(1e-12)
 
 
-def held_aside(labels: NDArray[np.int64], every: int, which: Literal["spread", "last"]) -> NDArray[np.bool_]:
+def held_aside(labels: NDArray[np.int64], every: int, which: str) -> NDArray[np.bool_]:
     """Which objects of the train split are kept aside for tuning, the same ones for ever.
 
     Neighbours in ModelNet40's train split are often near-copies, so every k-th object flatters the model; the last
@@ -93,12 +94,20 @@ def held_aside(labels: NDArray[np.int64], every: int, which: Literal["spread", "
 
 def split_clouds(split: Split, config: TrainConfig, cache: Path | None = None) -> tuple[Clouds, Clouds]:
     """The clouds to train on (several views each) and the clouds kept aside (as the data set cuts them)."""
-    kept = held_aside(split.labels, config.hold_out, config.aside)
+    kept = _kept_aside(split, config)
     parts = config.dataset == "shapenetpart"
     points = torch.from_numpy(np.array(split.points_array(config.points)[kept]))
     targets = split.part_labels(config.points)[kept] if parts else split.labels[kept]
     aside = Clouds(points.unsqueeze(1), torch.from_numpy(np.array(targets)[:, None] if parts else targets))
     return _views(split, config, ~kept, cache), aside
+
+
+def _kept_aside(split: Split, config: TrainConfig) -> NDArray[np.bool_]:
+    if config.aside != "groups" or not config.hold_out:
+        return held_aside(split.labels, config.hold_out, config.aside)
+    # All stored points, whatever the size that is trained on, so that the groups are the same for all of them.
+    pool, _ = _largest_pool(split, config.model_copy(update={"views": 2}))
+    return groups_aside(similar_groups(pool), split.labels, config.hold_out)
 
 
 def _views(split: Split, config: TrainConfig, use: NDArray[np.bool_], cache: Path | None) -> Clouds:

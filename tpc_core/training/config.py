@@ -49,6 +49,14 @@ class Consistency(_Strict):
     entropy: float = Field(default=0.0, ge=0, description="eta, of the entropy of the mean prediction")
 
 
+class Interval(_Strict):
+    """Interval training: besides the plain answer, the worst one over a box around every cloud."""
+
+    eps: float = Field(default=0.0, ge=0, description="how far every coordinate may move; 0 turns it off")
+    share: float = Field(default=0.5, ge=0, le=1, description="the worst answer's share of the loss")
+    ramp: float = Field(default=0.5, gt=0, le=1, description="part of the run over which eps grows")
+
+
 class TrainConfig(_Strict):
     """One recipe. The smoothing is the one that certifies; all randomness follows from the seed."""
 
@@ -60,6 +68,11 @@ class TrainConfig(_Strict):
     smoothing: dict[str, Any]
     augment: Augment = Augment()
     consistency: Consistency = Consistency()
+    interval: Interval = Interval()
+    regions: list[str] = Field(
+        default_factory=list,
+        description='claims such as "z-taper:0.5": every copy of a cloud is under an attack of one of them',
+    )
     epochs: int = Field(ge=1)
     warmup: int = Field(default=3, ge=0, description="epochs of linear warm-up before the cosine")
     batch: int = Field(default=128, ge=2)
@@ -69,9 +82,9 @@ class TrainConfig(_Strict):
     ema: float = Field(default=0.998, ge=0, lt=1, description="decay of the weight average per step")
     views: int = Field(default=8, ge=1, le=64, description="farthest-point samples per object to choose from")
     hold_out: int = Field(default=10, ge=0, description="one object of train in k is kept aside; 0: none")
-    aside: Literal["spread", "last"] = Field(
+    aside: Literal["spread", "last", "groups"] = Field(
         default="spread",
-        description="kept aside: every k-th object, or the last of every class (neighbours resemble each other)",
+        description="kept aside: every k-th object, the last of every class, or whole groups of near-copies",
     )
     balance: float = Field(
         default=0.0,
@@ -101,6 +114,12 @@ class TrainConfig(_Strict):
     def _clouds_have_one_class(self) -> TrainConfig:
         if self.dataset == "shapenetpart" and (self.augment.mix or self.balance):
             raise ValueError("mix and balance need one class per cloud; parts have one per point")
+        return self
+
+    @model_validator(mode="after")
+    def _boxes_are_around_one_cloud(self) -> TrainConfig:
+        if self.interval.eps and (self.augment.mix or self.consistency.noises > 1 or self.teachers):
+            raise ValueError("interval training takes one noise per cloud, and neither mix nor teachers")
         return self
 
 

@@ -14,6 +14,12 @@ from tpc_core.models.store import encode_weights
 from tpc_core.training.config import TrainConfig
 from tpc_core.training.state import write_atomically
 
+KEPT_ASIDE = {
+    "spread": "every {}th object",
+    "last": "the last of every class, one in {}",
+    "groups": "whole groups of near-copies, one object in {}",
+}
+
 
 def export(
     tensors: dict[str, Tensor],
@@ -25,12 +31,7 @@ def export(
 ) -> Path:
     """Write NAME.safetensors and NAME.json; gives the path of the weights."""
     data = encode_weights(tensors)
-    aside = ""
-    if config.hold_out:
-        which = "every" if config.aside == "spread" else "the last of every class, one in"
-        aside = f", {which} {config.hold_out}" + (
-            "th object kept aside" if which == "every" else " kept aside"
-        )
+    aside = f", {KEPT_ASIDE[config.aside].format(config.hold_out)} kept aside" if config.hold_out else ""
     sigma = config.smoothing.get("sigma")
     card = ModelCard(
         name=config.name,

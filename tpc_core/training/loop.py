@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
@@ -22,10 +23,12 @@ from tpc_core.training.augment import augmented, mixed
 from tpc_core.training.clouds import Clouds, Split, split_clouds
 from tpc_core.training.config import TrainConfig
 from tpc_core.training.export import export
+from tpc_core.training.intervals import interval_logits
 from tpc_core.training.journal import Journal
 from tpc_core.training.losses import correct_share, smoothed_loss, taught
-from tpc_core.training.measure import measured
-from tpc_core.training.schedule import WeightAverage, learning_rate
+from tpc_core.training.measure import certain_rows, measured
+from tpc_core.training.regions import Attacks, attacked, robust_rows
+from tpc_core.training.schedule import WeightAverage, box_size, learning_rate
 from tpc_core.training.state import load_state, save_state
 
 PARTS = 50
@@ -54,12 +57,14 @@ class Run:
         if config.initial is not None:
             self.module.load_state_dict(load_model(config.initial).module.state_dict())
         self.classes = classes
+        self.attacks = [Attacks.parse(claim) for claim in config.regions]
         self.teachers = [load_model(name).classifier() for name in config.teachers]
         self.optimiser = torch.optim.AdamW(_weight_groups(self.module, config.weight_decay), fused=True)
         self.average = WeightAverage(self.module, config.ema)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.epoch = 0
         self.step = 0
+        self.eps = 0.0
 
     def state(self, journal: Journal) -> dict[str, Any]:
         """Everything that the next epoch depends on."""
@@ -100,6 +105,7 @@ class Run:
         losses, rights = torch.zeros(batches), torch.zeros(batches)
         rate = 0.0
         for index in range(batches):
+            self.eps = box_size(self.step, batches * config.epochs, config.interval)
             chosen = order[index * config.batch : (index + 1) * config.batch]
             rate = learning_rate(self.step, batches, config.epochs, config.warmup, config.learning_rate)
             loss, right = self._train_step(*clouds.pick(chosen, views[chosen]), rate)
@@ -121,14 +127,18 @@ class Run:
         truth = targets.flatten()
         if config.augment.mix:
             points, targets = mixed(points, targets, self.classes, config.augment.mix, self.generator)
-        noisy = self.smoothing.perturb(
-            points.repeat(config.consistency.noises, 1, 1), TorchNoise(self.generator)
-        )
-        logits: Tensor = self.module(noisy)
+        copies = attacked(points.repeat(config.consistency.noises, 1, 1), self.attacks, self.generator)
+        noisy = self.smoothing.perturb(copies, TorchNoise(self.generator))
+        if config.interval.eps:
+            logits, leads = interval_logits(self.module, noisy, truth, self.eps)
+        else:
+            logits, leads = self.module(noisy), None
         logits, targets = logits.flatten(0, -2), targets if config.augment.mix else truth
         if self.teachers:
             targets = taught(targets, self._answers(noisy), config.teaching)
         loss = smoothed_loss(logits, targets, config.consistency, config.label_smoothing)
+        if leads is not None:
+            loss = torch.lerp(loss, F.cross_entropy(leads, truth), config.interval.share)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
@@ -143,6 +153,17 @@ class Run:
         """The mean answer of the teachers, as shares of the classes; (R, C)."""
         answers = torch.stack([teacher(noisy).softmax(dim=-1) for teacher in self.teachers])
         return answers.mean(dim=0).flatten(0, -2)
+
+    def measure(self, aside: Clouds, votes: int) -> dict[str, float]:
+        """Percentages of the objects kept aside, of the network as it would be shipped now."""
+        shipped = self.shipped()
+        classify, config = fast_path(shipped), self.config
+        figures = measured(classify, aside, self.smoothing, votes, config.seed)
+        if config.interval.eps:
+            figures |= certain_rows(shipped, aside)
+        if config.regions:
+            figures |= robust_rows(classify, aside, config.regions, config.seed)
+        return figures
 
     def shipped(self) -> nn.Module:
         """The network as its checkpoint will hold it: averaged weights, rounded to float16."""
@@ -186,12 +207,12 @@ def train(
             started = time.monotonic()
             line = run.train_epoch(seen, lambda loss: _advance(bar, loss))
             if run.epoch % config.measure_every == 0 and run.epoch < config.epochs and len(aside):
-                line |= measured(fast_path(run.shipped()), aside, run.smoothing, QUICK_VOTES, config.seed)
+                line |= run.measure(aside, QUICK_VOTES)
             journal.add({"epoch": run.epoch, **line, "seconds": round(time.monotonic() - started, 2)})
             save_state(saved, run.state(journal))
     figures = None
     if len(aside):
-        figures = measured(fast_path(run.shipped()), aside, run.smoothing, config.votes, config.seed)
+        figures = run.measure(aside, config.votes)
     weights = export(run.average.values, config, names, len(seen), figures, checkpoints)
     return TrainResult(weights, run.epoch, figures)
 

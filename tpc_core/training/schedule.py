@@ -7,8 +7,13 @@ import math
 import torch
 from torch import Tensor, nn
 
+from tpc_core.training.config import Interval
+
 FINAL_SHARE = 0.01
 """The cosine ends at this share of the peak, so that the last epoch still moves the weights."""
+
+FIRST_SHARE = 0.01
+"""The first box of interval training is this much of the last one."""
 
 
 def learning_rate(step: int, steps_per_epoch: int, epochs: int, warmup: int, peak: float) -> float:
@@ -19,6 +24,14 @@ def learning_rate(step: int, steps_per_epoch: int, epochs: int, warmup: int, pea
     rest = max(1, epochs * steps_per_epoch - warmup_steps)
     progress = min(1.0, (step - warmup_steps) / rest)
     return peak * (FINAL_SHARE + (1 - FINAL_SHARE) * 0.5 * (1 + math.cos(math.pi * progress)))
+
+
+def box_size(step: int, steps: int, interval: Interval) -> float:
+    """The eps of interval training at a step: it grows by the same factor in every step, until the ramp is over.
+
+    The bounds of a random network are hundreds of times its answers: from the start they would be all it learns.
+    """
+    return float(interval.eps * FIRST_SHARE ** max(0.0, 1 - step / (interval.ramp * steps)))
 
 
 class WeightAverage:

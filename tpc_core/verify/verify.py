@@ -177,7 +177,7 @@ def _check_places(proof: Proof, ledger: Ledger) -> None:
         owner = (
             proof if family in (None, proof.claim.family) else proof_of(replace(proof.claim, family=family))
         )
-        owner.tested_cloud(place)
+        owner.check_place(place)
 
 
 def _family_of(place: str) -> int | None:

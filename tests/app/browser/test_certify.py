@@ -85,7 +85,7 @@ def test_two_visitors_share_the_device_and_never_see_each_other(visit) -> None:
         start(page)
     for page, mine, theirs in ((first, "Wooden chair", "sofa"), (second, "sofa", "Wooden chair")):
         page.wait_for_function(
-            "() => /votes\\s+[1-9]/.test(document.querySelector('.tpc-facts').innerText)"
+            "() => /votes\\s+[1-9]/.test(document.querySelector('.tpc-facts')?.innerText ?? '')"
         )  # both are served, whoever came first
         assert page.locator(FACTS).count() == 1
         assert page.get_by_text("Your runs").count() == 0
