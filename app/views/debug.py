@@ -24,9 +24,10 @@ from app.jobs import Request
 from app.literal import literal
 from app.visitors import board
 from app.widgets.estimates import duration
-from tpc_core import Certificate, verify
+from tpc_core import Certificate
 from tpc_core.errors import TpcError
 from tpc_core.proofs import CellStanding
+from tpc_core.verify import case_of
 
 POLL = 0.4
 _CSS = """
@@ -226,7 +227,7 @@ def _upload(visitor: str) -> None:
 
     def work(task: Task) -> None:
         certificate = Certificate.from_json(content)
-        verify(certificate)
+        case_of(certificate)
         keep(visitor, title_of(certificate), certificate, model_of(certificate))
 
     try:

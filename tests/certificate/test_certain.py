@@ -293,7 +293,7 @@ def test_another_model_proves_nothing() -> None:
 def test_votes_are_not_looked_for_where_there_are_none() -> None:
     with pytest.raises(UnsupportedRequest, match="no votes"):
         verify_fresh(genuine("certified"), model(), 1)
-    with pytest.raises(InvalidCertificate, match="no votes"):
+    with pytest.raises(UnsupportedRequest, match="no votes"):
         case_of(genuine("certified"))
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tpc_core import Budget, Certificate, Options, Question, certify, certify_events, load_model, load_object
+from tpc_core.bounds.choose import bounded_model_for, bounded_models
 from tpc_core.certify import Done, Focus, MarginsFound, Predicted
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.exact import network_of, region_of
@@ -128,6 +129,22 @@ def test_networks_without_bounds_are_refused_in_a_sentence(name: str) -> None:
     cloud = load_object("gallery:chair-1", points=48)
     with pytest.raises(UnsupportedRequest, match="certain"):
         certify(load_model(name), cloud, "z-twist", 5, CERTAIN)
+
+
+def test_cards_tell_which_networks_can_be_bounded() -> None:
+    for card, objection in bounded_models(parse_transform("z-taper")):
+        if card.task == "segmentation":
+            assert objection is not None
+            continue
+        try:
+            network_of(load_model(card.name).module)
+            bounded = True
+        except UnsupportedRequest:
+            bounded = False
+        assert bounded == (objection is None), card.name
+    assert bounded_model_for(parse_transform("z-shear")).num_points == 64
+    with pytest.raises(UnsupportedRequest, match="smoothed"):
+        bounded_model_for(parse_transform("l2"))
 
 
 def test_votes_mean_nothing_to_a_certain_proof() -> None:

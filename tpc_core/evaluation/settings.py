@@ -66,6 +66,11 @@ class Settings(BaseModel):
         """The claims, parsed."""
         return parse_claims(self.claims)
 
+    def to_json(self) -> dict[str, Any]:
+        """The settings as a summary holds them; runs by votes need not say that they are not certain."""
+        content = self.model_dump(mode="json")
+        return content if self.proof == "certain" else _without(content, "proof", "budget_cells")
+
     def options(self, seed: int) -> Options:
         """The options of one certificate; only votes take a seed."""
         if self.proof == "certain":
@@ -188,6 +193,10 @@ def differences(before: Settings, now: Settings) -> list[str]:
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _without(content: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in names}
 
 
 def _digest(names: Sequence[str]) -> str:

@@ -84,6 +84,10 @@ def _verify_certain(certificate: Certificate) -> Verified:
 
 def case_of(certificate: Certificate) -> Case:
     """Take a smoothed certificate apart; one that does not hold together raises InvalidCertificate."""
+    if certificate.certain is not None:
+        raise UnsupportedRequest(
+            "there are no votes to look into: it was proved without any, about the plain network"
+        )
     return _consistent(certificate, _case)
 
 
@@ -104,10 +108,6 @@ def _consistent(certificate: Certificate, take_apart: Callable[[Certificate], Ta
 
 
 def _case(certificate: Certificate) -> Case:
-    if certificate.certain is not None:
-        raise UnsupportedRequest(
-            "it holds no votes to look at: it was proved without any, about the plain network"
-        )
     question, options, model = certificate.question, certificate.question.options, certificate.model
     if len(set(model.classes)) != len(model.classes):
         raise InvalidCertificate("the model has two classes of the same name")
