@@ -9,6 +9,7 @@ import streamlit as st
 from torch import Tensor
 
 from tpc_core import Model, list_models, load_model, load_shape, open_dataset, parse_transform
+from tpc_core.bounds.choose import bounded_model_for, bounded_models
 from tpc_core.data import Dataset, Shape
 from tpc_core.errors import TpcError
 from tpc_core.models import ModelCard
@@ -29,10 +30,16 @@ def fitting(transform: str) -> list[tuple[ModelCard, str | None]]:
 
 
 @st.cache_data(ttl=10, show_spinner=False)
-def best_fit(transform: str, among: list[str]) -> str:
+def bounded(transform: str) -> list[tuple[ModelCard, str | None]]:
+    """Every checkpoint, each with the reason why nothing certain can be said of it under this transform, or None."""
+    return bounded_models(parse_transform(transform))
+
+
+@st.cache_data(ttl=10, show_spinner=False)
+def best_fit(transform: str, among: list[str], certain: bool = False) -> str:
     """The checkpoint whose certificate reaches farthest."""
     try:
-        best = model_for(parse_transform(transform)).name
+        best = (bounded_model_for if certain else model_for)(parse_transform(transform)).name
     except TpcError:
         return among[0]
     return best if best in among else among[0]

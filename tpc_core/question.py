@@ -20,6 +20,8 @@ from tpc_core.statistics import check_alpha
 from tpc_core.transforms import Composition, RadiusInput, Transform, parse_transform
 
 Protocol = Literal["adaptive", "paper"]
+Proof = Literal["smoothed", "certain", "auto"]
+PROOFS: tuple[Proof, ...] = ("smoothed", "certain", "auto")
 SMALLEST_ALPHA, LARGEST_ALPHA = 1e-15, 0.5
 
 
@@ -43,6 +45,9 @@ class Options:
     """Everything about a run but what is asked."""
 
     alpha: float = 0.001
+    proof: Proof = "smoothed"
+    """smoothed: by votes, about the smoothed model, wrong with probability alpha. certain: by bounds, about the plain
+    network, without any probability. auto: certain where that settles it in seconds, else smoothed."""
     protocol: Protocol = "adaptive"
     sigma: Annotated[tuple[float, ...], Field(fail_fast=True, max_length=8)] | None = None
     """Sigmas to use instead of the model's own, in edge units."""
@@ -77,19 +82,37 @@ class Options:
             raise InvalidValue(
                 f"the resolution M of the paper's grid lies in [1, {LARGEST_RESOLUTION}], not {self.resolution}"
             )
+        if self.proof not in PROOFS:
+            raise InvalidValue(f"proof must be smoothed, certain or auto, not {self.proof!r}")
+        if self.proof == "certain":
+            self._check_certain()
         if self.patience < 1:
             raise InvalidValue(f"patience is a number of votes, at least 1, not {self.patience}")
         if self.sigma is not None and not all(math.isfinite(s) and s > 0 for s in self.sigma):
             raise InvalidValue(f"every sigma must be a positive, finite number, not {list(self.sigma)}")
 
+    def _check_certain(self) -> None:
+        """Nothing that only votes have may be set: it would be ignored."""
+        votes_only = {
+            "alpha": self.alpha != 0.001,
+            "sigma": self.sigma is not None,
+            "seed": self.seed is not None,
+            "the paper's protocol": self.protocol != "adaptive" or self.resolution is not None,
+            "a budget of votes": self.budget.samples is not None,
+            "complete": self.complete,
+        }
+        for name, given in votes_only.items():
+            if given:
+                raise UnsupportedRequest(f"a certain proof casts no votes; {name} means nothing to it")
+
 
 DEFAULTS = Options()
-_QUERY = ("alpha", "protocol", "largest", "seed", "complete", "resolution")
+_QUERY = ("alpha", "proof", "protocol", "largest", "seed", "complete", "resolution")
 
 
 @dataclass(frozen=True)
 class Question:
-    """No attack of `transform` within `radius` changes what the smoothed model says of the object: is it so?"""
+    """No attack of `transform` within `radius` changes what the model says of the object: is it so?"""
 
     model: str
     object: str
@@ -191,6 +214,7 @@ class Question:
         words = ["tpc", "certify", self.object, "--transform", self.transform, "--radius", self.radius_text()]
         words += ["--max"] if options.largest else []
         words += ["--model", self.model, "--points", str(self.points)]
+        words += ["--proof", options.proof] if options.proof != DEFAULTS.proof else []
         if options.alpha != DEFAULTS.alpha:
             words += ["--alpha", f"{options.alpha:g}"]
         if options.sigma is not None:
@@ -214,7 +238,7 @@ class Question:
         names = ["certify", "load_model", "load_object"]
         settings = [
             f"{name}={getattr(options, name)!r}"
-            for name in ("alpha", "protocol", "sigma", "largest", "seed", "complete", "resolution")
+            for name in ("alpha", "proof", "protocol", "sigma", "largest", "seed", "complete", "resolution")
             if getattr(options, name) != getattr(DEFAULTS, name)
         ]
         if options.budget != DEFAULTS.budget:
@@ -280,8 +304,15 @@ def _protocol(name: str, text: str) -> Protocol:
     return cast(Protocol, text)
 
 
+def _proof(name: str, text: str) -> Proof:
+    if text not in PROOFS:
+        raise InvalidValue(f"{name} in the link is {', '.join(PROOFS)}, not {text[:40]!r}")
+    return text
+
+
 _READERS: dict[str, Any] = {
     "alpha": _number,
+    "proof": _proof,
     "protocol": _protocol,
     "largest": _switch,
     "seed": _whole,

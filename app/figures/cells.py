@@ -245,7 +245,7 @@ def heatmap_figure(
         "hovertemplate": "%{text}<extra></extra>",
         "hoverongaps": False,
     }
-    traces = [heat, _outlines(low, high, theme)]
+    traces = [heat, outlines(low, high, theme)]
     if mode in ("bound", "margin"):
         short = np.array([view.margin is not None and view.margin <= 0 for view in shown] + [False])
         traces.append(_contour(raster, short[raster.index]))
@@ -295,7 +295,7 @@ def _box_lines(low: NDArray[np.float64], high: NDArray[np.float64]) -> Figure:
     }
 
 
-def _outlines(low: NDArray[np.float64], high: NDArray[np.float64], theme: Theme) -> Figure:
+def outlines(low: NDArray[np.float64], high: NDArray[np.float64], theme: Theme) -> Figure:
     """The borders of the cells, where splits show."""
     return {**_box_lines(low, high), "line": {"color": theme.paper, "width": 1}, "opacity": 0.8}
 

@@ -5,13 +5,14 @@ from app.jobs.board import FORGOTTEN_AFTER, JobBoard, TooManyJobs
 from app.jobs.job import Job
 from app.jobs.progress import Progress
 from app.jobs.saved import SavedRun, SavedRuns
-from app.jobs.views import LIVE, CellStatus, CellView, Count, JobView, Request, Status
+from app.jobs.views import LIVE, BoxView, CellStatus, CellView, Count, JobView, Request, Status
 
 __all__ = [
     "FORGOTTEN_AFTER",
     "LIVE",
     "Account",
     "Accounts",
+    "BoxView",
     "CellStatus",
     "CellView",
     "Count",

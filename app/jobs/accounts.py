@@ -59,7 +59,7 @@ class Accounts:
         self._of: dict[str, dict[str, Account]] = {}
 
     def of(self, owner: str, request: Request) -> Account:
-        """The account of a question: one for each model, cloud, transform, smoothing, protocol and seed."""
+        """The account of a question: one for each model, cloud, transform, smoothing, proof, protocol, seed."""
         options = request.question.options
         key = json.dumps(
             [
@@ -67,6 +67,7 @@ class Accounts:
                 request.cloud.digest,
                 request.question.transform,
                 request.smoothing.to_json(),
+                options.proof,
                 options.protocol,
                 options.seed,
             ],

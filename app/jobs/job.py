@@ -123,6 +123,8 @@ class Job:
                 landscape=self._landscape,
                 mapping=self._mapping,
                 revision=self._revision,
+                boxes=tuple(progress.boxes),
+                bounded=progress.bounded,
             )
 
     def _seconds(self) -> float:
@@ -163,6 +165,9 @@ class Job:
         """The run itself; what its map takes, where there is one to draw."""
         question, model, cloud = self.request.question, self.request.model, self.request.cloud
         asked = (model, cloud, question.transform, question.radius, question.options)
+        if self.request.is_certain:
+            self._prove(certify_events(*asked, cancelled=lambda: not self._wait_for_turn()))
+            return None
         run = prepare(*asked, resume=self._account.latest(self._resume))
         with self._lock:
             self._proof = run.proof
@@ -186,6 +191,20 @@ class Job:
             self._mapping = mapping
         self._end("cancelled" if self._cancel.is_set() else "done", "")
         return (certificate, run.voter, run.ledger) if mapping else None
+
+    def _prove(self, events: Iterator[Event]) -> None:
+        """A proof without votes: no ledger, nothing to go on with, and no map but its own cells."""
+        for event in events:
+            with self._lock:
+                self._progress.take(event)
+                self._revision += 1
+        certificate = self._progress.certificate
+        assert certificate is not None
+        assert certificate.certain is not None
+        found = certificate.certain.counterexample
+        with self._lock:
+            self._attack = None if found is None else tuple(found.parameter)
+        self._end("cancelled" if self._cancel.is_set() else "done", "")
 
     def _write(self, certificate: Certificate) -> None:
         assert self._place is not None

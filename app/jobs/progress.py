@@ -6,7 +6,7 @@ import time
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from app.jobs.views import CellStatus, CellView, Count
+from app.jobs.views import BoxView, CellStatus, CellView, Count
 from tpc_core import Certificate, Ledger
 from tpc_core.certify import (
     CellDecided,
@@ -14,6 +14,7 @@ from tpc_core.certify import (
     CellStarted,
     Done,
     Event,
+    MarginsFound,
     Planned,
     Predicted,
     VotesCounted,
@@ -40,6 +41,8 @@ class Progress:
     samples: int = 0
     earlier: int = 0
     """Votes that the ledger held before this run."""
+    boxes: list[BoxView] = field(default_factory=list)
+    bounded: int = 0
     certificate: Certificate | None = None
     _rates: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=512))
 
@@ -73,6 +76,8 @@ class Progress:
             self.cells[event.cell.path] = replace(before, state="refined")
             for child in event.children:
                 self.cells.setdefault(child.path, CellView(child, "refining"))
+        elif isinstance(event, MarginsFound):
+            self._prove(event)
         elif isinstance(event, Done):
             self.certificate = event.certificate
             self.samples = event.certificate.samples
@@ -85,6 +90,12 @@ class Progress:
             self.counts.append(Count(event.n, event.n_a, max(best, event.lower_bound)))
         else:
             self.cells[event.cell.path] = CellView(event.cell, "testing", event.n, event.n_a, event.level)
+
+    def _prove(self, event: MarginsFound) -> None:
+        self.bounded, self.covered = event.bounded, event.covered
+        if len(self.boxes) < MOST_CELLS:
+            rows = zip(event.low.tolist(), event.high.tolist(), event.margins.tolist(), strict=True)
+            self.boxes += [BoxView(tuple(a), tuple(b), margin) for a, b, margin in rows if margin > 0]
 
     def rate(self) -> float | None:
         """Votes per second of late; None where too little was seen."""

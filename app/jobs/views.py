@@ -43,6 +43,11 @@ class Request:
         sigma = self.question.options.sigma
         return self.model.smoothing if sigma is None else self.model.smoothing.with_sigmas(sigma)
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is about the plain network, without votes."""
+        return self.question.options.proof == "certain"
+
     @cached_property
     def has_cells(self) -> bool:
         """Whether it is answered cell by cell; False where it cannot be answered at all."""
@@ -84,6 +89,15 @@ class CellView:
         """How far the bound is beyond what is needed."""
         bound = self.lower_bound
         return None if bound is None else bound - self.cell.needed
+
+
+@dataclass(frozen=True)
+class BoxView:
+    """A proved cell of a certain proof: nowhere in it does another class come nearer than the margin."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    margin: float
 
 
 @dataclass(frozen=True)
@@ -142,6 +156,10 @@ class JobView:
     landscape: Landscape | None
     mapping: bool
     revision: int
+    boxes: tuple[BoxView, ...] = ()
+    """The proved cells of a certain proof."""
+    bounded: int = 0
+    """Cells of a certain proof that went through the network."""
 
     @property
     def live(self) -> bool:

@@ -25,9 +25,10 @@ from app.literal import literal
 from app.uploads import read_certificate
 from app.visitors import board
 from app.widgets.estimates import duration
-from tpc_core import Certificate, verify
+from tpc_core import Certificate
 from tpc_core.errors import TpcError
 from tpc_core.proofs import CellStanding
+from tpc_core.verify import case_of
 
 POLL = 0.4
 _CSS = """
@@ -233,7 +234,7 @@ def _upload(visitor: str) -> None:
 
     def work(task: Task) -> None:
         certificate = read_certificate(content, given.name)
-        verify(certificate)
+        case_of(certificate)
         keep(visitor, title_of(certificate), certificate, model_of(certificate))
 
     try:

@@ -14,6 +14,7 @@ from tpc_core import Smoothing, Transform, parse_transform
 
 BUDGETS = {"no limit": None, "1,000": 1_000, "10,000": 10_000, "100,000": 100_000, "1,000,000": 1_000_000}
 CONFIDENCES = {"95 %": 0.05, "99 %": 0.01, "99.9 %": 0.001, "99.99 %": 0.0001}
+PROOFS = {"smoothed": "99.9 % sure, smoothed network", "certain": "Exact, plain network"}
 MAP_MODES = ["bound", "margin", "samples", "state", "coverage"]
 FIRST_TRANSFORM = "z-taper"
 LARGEST_SEED = 2**31 - 1
@@ -75,7 +76,9 @@ def _write_radius() -> str:
 
 
 def _read_model(name: str) -> None:
-    reasons = {card.name: reason for card, reason in cache.fitting(asked_transform().name)}
+    exact = st.session_state.get("proof") == PROOFS["certain"]
+    fitting = cache.bounded(asked_transform().name) if exact else cache.fitting(asked_transform().name)
+    reasons = {card.name: reason for card, reason in fitting}
     if name not in reasons:
         raise ValueError(f"no model of that name is here; there are {', '.join(reasons)}")
     if reasons[name]:
@@ -113,6 +116,7 @@ LINKED = (
     OBJECT,
     Piece("transform", _write_transform, _read_transform),
     links.choice("largest", "goal", {"no": "A radius", "yes": "The largest"}, "no"),
+    links.choice("proof", "proof", PROOFS, "smoothed"),
     Piece("radius", _write_radius, _read_radius),
     Piece("model", _write_model, _read_model),
     Piece("sigma", _write_sigma, _read_sigma),

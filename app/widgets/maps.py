@@ -9,6 +9,7 @@ from app.components.plot import PNG, SVG, plot
 from app.figures.axes import parameter_axes
 from app.figures.cells import MODES, Mode, curve_figure, heatmap_figure, star, volume_figure
 from app.figures.cloud import certified_parts_figure
+from app.figures.margins import margin_bars, margin_heatmap
 from app.figures.points import bounds_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
 from app.figures.theme import Figure
@@ -16,6 +17,7 @@ from app.jobs import Count, JobView
 from app.look import theme
 from app.widgets.objects import part_names
 from tpc_core.proofs import PointStanding, Standing
+from tpc_core.proofs.certain import certain_region
 
 HEIGHT = "clamp(320px, calc(100vh - 400px), 680px)"
 
@@ -23,7 +25,9 @@ HEIGHT = "clamp(320px, calc(100vh - 400px), 680px)"
 def run_map(view: JobView) -> None:
     """The live map of a cover, the bound of a single probability, the votes of a group, or the points."""
     standing = view.standing
-    if standing is not None and standing.points is not None:
+    if view.request.is_certain:
+        _margins(view)
+    elif standing is not None and standing.points is not None:
         _points(view, standing, standing.points)
     elif view.votes:
         _group(view)
@@ -31,6 +35,23 @@ def run_map(view: JobView) -> None:
         _cover(view)
     elif view.counts or standing is not None:
         _single(view)
+
+
+def _margins(view: JobView) -> None:
+    transform = view.request.transform
+    half = certain_region(view.request.question).half_widths
+    if len(half) == 1:
+        figure = margin_bars(view.boxes, transform, float(half[0]), theme())
+        if view.attack is not None:
+            figure["data"].append(
+                star([float(parameter_axes(transform)[0].shown(view.attack[0]))], [0.0], theme())
+            )
+        _plot(figure, view, "map")
+    elif len(half) == 2:
+        figure = margin_heatmap(view.boxes, transform, half, theme())
+        _plot(_with_attack(figure, view, (0, 1)), view, "map")
+    else:
+        st.caption(f"{len(half)} parameters cannot be drawn; {len(view.boxes):,} cells are proved.")
 
 
 def _cover(view: JobView) -> None:

@@ -16,6 +16,7 @@ from app.widgets.asked import (
     CONFIDENCES,
     FIRST_TRANSFORM,
     LARGEST_SEED,
+    PROOFS,
     asked_transform,
     first_radius,
     radius_keys,
@@ -54,11 +55,10 @@ def transform_names() -> list[str]:
     return sorted(names, key=lambda name: (name[:2] in ("x-", "y-"), names.index(name)))
 
 
-def fits(transform: Transform, shape: Shape) -> list[Fit]:
+def fits(transform: Transform, shape: Shape, *, certain: bool = False) -> list[Fit]:
     """All models, each with the reason where it does not fit."""
-    return [
-        Fit(card, objection or _too_few(card, shape)) for card, objection in cache.fitting(transform.name)
-    ]
+    every = cache.bounded(transform.name) if certain else cache.fitting(transform.name)
+    return [Fit(card, objection or _too_few(card, shape)) for card, objection in every]
 
 
 def _too_few(card: ModelCard, shape: Shape) -> str:
@@ -78,11 +78,12 @@ def ask() -> Request | None:
         st.segmented_control("Question", ["A radius", "The largest"], key="goal", required=True)
         == "The largest"
     )
+    certain = _certain()
     radius = _radius(transform, largest)
-    model = _model(fits(transform, shape), transform)
+    model = _model(fits(transform, shape, certain=certain), transform, certain)
     if model is None:
         return None
-    options = _settings(model, transform, largest)
+    options = Options(proof="certain", largest=largest) if certain else _settings(model, transform, largest)
     if options is None:
         return None
     spec = current_spec()
@@ -96,7 +97,17 @@ def ask() -> Request | None:
         st.warning(literal(error))
         return None
     request = Request(f"{title_of(spec, shape)}, {transform.name}", question, model, cloud, private)
+    if certain:
+        st.caption("Cell by cell, until every one is proved or a counterexample is found; mostly seconds.")
+        return request
     return request if expect(request) else None
+
+
+def _certain() -> bool:
+    """Whether the plain network is asked about, without votes."""
+    st.session_state.setdefault("proof", PROOFS["smoothed"])
+    words = list(PROOFS.values())
+    return bool(st.segmented_control("Proof", words, key="proof", required=True) == PROOFS["certain"])
 
 
 def _transform() -> Transform:
@@ -154,7 +165,7 @@ def _radius(transform: Transform, largest: bool) -> dict[str, float] | None:
     return values
 
 
-def _model(every: list[Fit], transform: Transform) -> Model | None:
+def _model(every: list[Fit], transform: Transform, certain: bool) -> Model | None:
     good = [fit.card.name for fit in every if not fit.reason]
     bad = [fit for fit in every if fit.reason]
     model = None
@@ -162,10 +173,19 @@ def _model(every: list[Fit], transform: Transform) -> Model | None:
         if st.session_state.get("asked_model") not in good:
             explored = st.session_state.get("model")
             st.session_state["asked_model"] = (
-                explored if explored in good else cache.best_fit(transform.name, good)
+                explored if explored in good else cache.best_fit(transform.name, good, certain)
             )
         model = cache.model(
-            str(st.selectbox("Model", good, key="asked_model", help="Only models whose smoothing fits."))
+            str(
+                st.selectbox(
+                    "Model",
+                    good,
+                    key="asked_model",
+                    help="Only networks that can be bounded."
+                    if certain
+                    else "Only models whose smoothing fits.",
+                )
+            )
         )
     else:
         st.warning(f"No model here can certify {transform.name}.")

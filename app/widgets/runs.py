@@ -97,6 +97,8 @@ def progress_words(view: JobView) -> str:
         )
     if view.status == "paused":
         return "paused"
+    if view.request.is_certain:
+        return f"{view.covered:.0%} of the region proved, {view.bounded:,} cells bounded"
     if view.cells:
         eta = f", {duration(view.eta)} to go" if view.eta is not None else ""
         return f"{view.covered:.0%} of the region covered{eta}"
@@ -122,11 +124,18 @@ def _facts(view: JobView) -> None:
     facts = [
         ("status", WORDS[view.status]),
         ("class", view.prediction.replace("_", " ") if view.prediction else "…" if view.live else ""),
+        (
+            "proved cells",
+            f"{len(view.boxes):,} of {view.bounded:,} bounded" if view.request.is_certain else "",
+        ),
         ("cells", f"{settled} of {max(len(leaves), settled)} settled" if leaves else ""),
-        ("votes", f"{view.samples:,}" + (f", {view.samples - view.earlier:,} new" if view.earlier else "")),
-        ("votes/s", f"{view.rate:,.0f}" if view.rate else "…"),
+        ("votes", "" if view.request.is_certain else _votes(view)),
+        ("votes/s", "" if view.request.is_certain else f"{view.rate:,.0f}" if view.rate else "…"),
         ("time", f"{view.seconds:.1f} s"),
-        ("smoothing", view.request.smoothing.describe()),
+        (
+            "smoothing",
+            "none, the plain network" if view.request.is_certain else view.request.smoothing.describe(),
+        ),
         ("device", (view.certificate.device if view.certificate else cache.device_name()).upper()),
     ]
     shown = "".join(
@@ -134,6 +143,10 @@ def _facts(view: JobView) -> None:
     )
     marks = f'data-run="{view.id}" data-status="{view.status}" data-settled="{settled}"'
     st.html(f'<div class="tpc-facts" {marks}>{shown}</div>')
+
+
+def _votes(view: JobView) -> str:
+    return f"{view.samples:,}" + (f", {view.samples - view.earlier:,} new" if view.earlier else "")
 
 
 def _takeaways(job: Job, view: JobView) -> None:
@@ -151,6 +164,9 @@ def _takeaways(job: Job, view: JobView) -> None:
         icon=":material/download:",
         key="save_json",
     )
+    if view.request.is_certain:
+        _elsewhere(view)
+        return
     report.download_button(
         "Report (HTML)",
         lambda: run_report(certificate, view.landscape, view.request.title),
@@ -185,6 +201,11 @@ def _takeaways(job: Job, view: JobView) -> None:
         )
     if st.session_state.pop("to_debug", False):
         st.switch_page(st.session_state["pages"]["debug"])
+    _elsewhere(view)
+
+
+def _elsewhere(view: JobView) -> None:
+    question = view.request.question
     with st.expander("The same run elsewhere"):
         st.code(question.command(), language="bash", wrap_lines=True)
         st.code(question.python(), language="python", wrap_lines=True)

@@ -47,6 +47,29 @@ def test_certify_says_the_verdict_in_a_sentence(capsys: pytest.CaptureFixture[st
     )
 
 
+def test_certainty_is_asked_for_by_one_word_and_trusts_nothing_silently(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "certain.json"
+    assert main([*TAPER, "--proof", "certain", "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "Every z-taper within 0.1 keeps the class chair. Proved: no probability of error." in said
+    assert "no vote" in said
+    assert main(["verify", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("holds together: ")
+    assert "on trust: the margins" in said
+    assert main(["verify", str(out), "--replay"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("valid: ")
+    assert "proved again with the network" in said
+    assert main(["verify", str(out), "--replay", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["on_trust"] == ""
+    assert facts["replayed_margins"] > 0
+    assert facts["replayed_votes"] is None
+
+
 def test_not_certified_is_exit_one(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["certify", "gallery:chair-1", "-t", "l2", "-r", "5", "-m", "pointnet64-noise", "--json"])
     assert code == 1

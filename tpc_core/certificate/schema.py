@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter, model_validator
 
 from tpc_core.border import CERTIFICATE, Items, checked, read_json
+from tpc_core.certificate.certain import CertainRecord
+from tpc_core.certificate.record import Count, Finite, Record
 from tpc_core.cloud import Cloud
 from tpc_core.data.files.content import read_bytes
-from tpc_core.errors import InvalidCertificate
+from tpc_core.errors import InvalidCertificate, UnsupportedRequest
 from tpc_core.ledger import Ledger, Refutation, Tally, subject_of
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.question import Question
@@ -30,8 +32,6 @@ SCHEMA: Literal["tpc-certificate/2"] = "tpc-certificate/2"
 LARGEST_TABLE = 1 << 27
 """Counts in all tallies together, zeros included: a small file may not unfold into more than memory holds."""
 
-Count = Annotated[int, Field(ge=0, le=1 << 40)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 Verdict = Literal["certified", "refuted", "undecided"]
 Stop = Literal["settled", "hopeless", "budget", "cancelled", "too-many-cells", "cut-off"]
 """Why the run ended: it had its answer, a part of the region would cost more than anyone waits for, the budget was
@@ -41,20 +41,15 @@ Blocks = Items[Any]
 """A tally as Tally.to_json writes it; Tally.from_json checks each number."""
 
 
-class Record(BaseModel):
-    """A strict, immutable piece of a certificate: an unknown field is an error, not a comment."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class ModelRecord(Record):
-    """Which model voted."""
+    """Which model answered."""
 
     name: str = Field(max_length=500)
     digest: str = Field(min_length=1, max_length=200)
     classes: Items[Annotated[str, Field(max_length=200)]] = Field(min_length=1, max_length=10_000)
     task: Literal["classification", "segmentation"]
     smoothing: dict[str, Any]
+    """Empty where the plain network itself was asked."""
 
 
 class CloudRecord(Record):
@@ -144,7 +139,8 @@ class LedgerRecord(Record):
 
 
 class Certificate(Record):
-    """A verdict with its evidence: the question, the ledger of votes, and what follows from the two."""
+    """A verdict with its evidence: the question, the ledger of votes (or the cells of a certain proof), and what
+    follows from the two."""
 
     schema_version: Literal["tpc-certificate/2"] = SCHEMA
     library: str = Field(max_length=50)
@@ -158,7 +154,10 @@ class Certificate(Record):
     """The number of this shape of region in its ledger."""
     prediction: str | None = Field(max_length=200)
     """y_A by name; None for part segmentation, and where the run ended before it was chosen."""
-    ledger: LedgerRecord
+    ledger: LedgerRecord | None = None
+    """The votes of a smoothed certificate."""
+    certain: CertainRecord | None = None
+    """The cells and margins of a certificate without probability; exactly one of the two is there."""
     model: ModelRecord
     cloud: CloudRecord
     device: str = Field(max_length=20)
@@ -168,8 +167,16 @@ class Certificate(Record):
 
     @property
     def alpha(self) -> float:
-        """The probability with which the certificate may be wrong."""
-        return self.question.options.alpha
+        """The probability with which the certificate may be wrong; 0 where it was proved without votes."""
+        return self.question.options.alpha if self.certain is None else 0.0
+
+    @model_validator(mode="after")
+    def _one_kind_of_evidence(self) -> Certificate:
+        if (self.ledger is None) == (self.certain is None):
+            raise ValueError(
+                "a certificate holds a ledger of votes or the cells of a certain proof, one of the two"
+            )
+        return self
 
     @property
     def content_digest(self) -> str:
@@ -184,6 +191,10 @@ class Certificate(Record):
 
     def votes(self) -> Ledger:
         """The ledger, every number in it checked."""
+        if self.ledger is None:
+            raise UnsupportedRequest(
+                "this certificate holds no votes: it was proved without any, about the plain network"
+            )
         model, question = self.model, self.question
         ledger = self.ledger.ledger(model.task, len(model.classes), self.cloud.count)
         ledger.subject = subject_of(

@@ -55,3 +55,18 @@ def undecided_sentence(transform: Transform, within: str, name: str | None, why:
     """What is not known, and why."""
     what = "its class" if name is None else f"the class {name}"
     return f"Undecided whether every {transform.noun} within {within} keeps {what}: {why}."
+
+
+CERTAINLY = "Proved: no probability of error."
+
+
+def certain_sentence(transform: Transform, within: str, name: str, beyond: str = "") -> str:
+    """What was proved of the plain network, and where that ends, if it is known."""
+    return f"Every {transform.noun} within {within} keeps the class {name}{beyond}. {CERTAINLY}"
+
+
+def certainly_refuted_sentence(
+    transform: Transform, place: Mapping[str, float], name: str, winner: str
+) -> str:
+    """A counterexample of the plain network."""
+    return f"{refuted_sentence(transform, place, name, winner)} {CERTAINLY}"

@@ -1,7 +1,7 @@
-"""Certify: one call for every transform, every smoothing and both protocols.
+"""Certify: one call for every transform, every smoothing, both protocols, and the plain network without votes.
 
-A run is a search over a ledger of votes. Going on, another radius, the largest radius and more votes in chosen cells
-are the same search over the same ledger.
+A run is a search over a ledger of votes, or over exact cells (`proof="certain"`). Going on, another radius, the largest
+radius and more votes in chosen cells are the same search over the same ledger.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 
 from tpc_core.certificate.schema import Certificate, Stop
+from tpc_core.certify.certain import certain_events, certain_first
 from tpc_core.certify.cover import Focus, search_cover
 from tpc_core.certify.events import (
     CellDecided,
@@ -18,6 +19,7 @@ from tpc_core.certify.events import (
     CellStarted,
     Done,
     Event,
+    MarginsFound,
     Planned,
     Predicted,
     VotesCounted,
@@ -27,9 +29,10 @@ from tpc_core.certify.prepare import ledger_of, prepare
 from tpc_core.certify.run import Run
 from tpc_core.certify.whole import search_whole
 from tpc_core.cloud import Cloud
+from tpc_core.errors import UnsupportedRequest
 from tpc_core.ledger import Ledger
 from tpc_core.proofs import CoverProof, GridProof
-from tpc_core.question import DEFAULTS, Budget, Options
+from tpc_core.question import DEFAULTS, Budget, Options, Question
 from tpc_core.transforms import RadiusInput, Transform
 from tpc_core.votes import BaseClassifier, Voter
 
@@ -53,8 +56,9 @@ def certify(
     batch_size: int | None = None,
     spec: str | None = None,
 ) -> Certificate:
-    """Certify that no attack of `transform` within `radius` changes what the smoothed model says of `cloud`.
+    """Certify that no attack of `transform` within `radius` changes what the model says of `cloud`.
 
+    Which model is up to `options.proof`: the smoothed one, by votes, or the plain network, with certainty.
     The radius is in edge units (degrees for angles): 20, "20", "twist=20,taper=0.2,rotation=1".
     """
     events = certify_events(
@@ -95,20 +99,36 @@ def certify_events(
     `resume` is an earlier certificate, or a ledger, of the same model, cloud, smoothing, transform and seed: its votes
     are read, and none is cast again. `focus` votes in chosen cells only. `keep` gets the certificate so far now and
     then, so that a crash costs seconds, not hours. `spec` is what the command line calls the object, if not its name.
+    Votes to go on from, or to cast somewhere, belong to the smoothed
+    model: "certain" refuses them, and "auto" goes on with them.
     """
-    run = prepare(
-        model,
-        cloud,
-        transform,
-        radius,
-        options,
-        cancelled=cancelled,
-        resume=resume,
-        voter=voter,
-        batch_size=batch_size,
-        spec=spec,
-    )
-    return _events(run, focus, keep)
+
+    def by_votes() -> Iterator[Event]:
+        run = prepare(
+            model,
+            cloud,
+            transform,
+            radius,
+            options,
+            cancelled=cancelled,
+            resume=resume,
+            voter=voter,
+            batch_size=batch_size,
+            spec=spec,
+        )
+        return _events(run, focus, keep)
+
+    votes_given = resume is not None or focus is not None
+    if options.proof == "smoothed" or (options.proof == "auto" and votes_given):
+        return by_votes()
+    if votes_given:
+        raise UnsupportedRequest(
+            "a certain proof casts no votes: there is none to go on from, and no cell to vote in"
+        )
+    question = Question.of(model.name, spec or cloud.name, len(cloud), transform, radius, options)
+    if options.proof == "certain":
+        return certain_events(model, cloud, question, cancelled)
+    return certain_first(model, cloud, question, cancelled, by_votes)
 
 
 def _events(
@@ -157,6 +177,7 @@ __all__ = [
     "Done",
     "Event",
     "Focus",
+    "MarginsFound",
     "Options",
     "Planned",
     "Predicted",

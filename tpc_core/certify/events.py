@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tpc_core.certificate.schema import Certificate
 from tpc_core.covers import Cell
+from tpc_core.exact.cells import Array
 from tpc_core.statistics import lower_confidence_bound
 
 SHOWN_LIMIT = 2000
@@ -80,10 +81,25 @@ class CellRefined:
 
 
 @dataclass(frozen=True)
+class MarginsFound:
+    """A certain proof: these boxes of parameters were bounded. A margin above zero proves its box."""
+
+    low: Array
+    """(M, d), in internal units, like high."""
+    high: Array
+    margins: Array
+    """(M,): no rival comes nearer anywhere in the box; a box with a margin below zero is split."""
+    bounded: int
+    """Boxes so far."""
+    covered: float
+    """The fraction of the region that is proved so far; where the largest radius is sought, the factor of it."""
+
+
+@dataclass(frozen=True)
 class Done:
     """The work is over."""
 
     certificate: Certificate
 
 
-Event = Predicted | Planned | CellStarted | VotesCounted | CellDecided | CellRefined | Done
+Event = Predicted | Planned | CellStarted | VotesCounted | CellDecided | CellRefined | MarginsFound | Done

@@ -9,7 +9,16 @@ from pathlib import Path
 import click
 
 from tpc_core.certificate.schema import Certificate
-from tpc_core.certify import Budget, CellDecided, Done, Event, Planned, VotesCounted, certify_events
+from tpc_core.certify import (
+    Budget,
+    CellDecided,
+    Done,
+    Event,
+    MarginsFound,
+    Planned,
+    VotesCounted,
+    certify_events,
+)
 from tpc_core.cli.options import Asked, as_json, progress_bar, question
 from tpc_core.errors import InvalidFile
 from tpc_core.proofs import Standing
@@ -18,6 +27,14 @@ from tpc_core.verify import case_of
 
 @click.command()
 @question
+@click.option(
+    "--proof",
+    type=click.Choice(["smoothed", "certain", "auto"]),
+    default="smoothed",
+    show_default=True,
+    help="By votes, about the smoothed model; by bounds, about the plain network, with no probability of error; "
+    "or certain where that takes seconds, else smoothed.",
+)
 @click.option("--protocol", type=click.Choice(["adaptive", "paper"]), default="adaptive", show_default=True)
 @click.option("--max", "largest", is_flag=True, help="Find the largest certified radius (up to --radius).")
 @click.option("--budget-samples", type=int, help="Most votes that the certificate may rest on.")
@@ -34,6 +51,7 @@ from tpc_core.verify import case_of
 @as_json
 def certify(
     ask: Asked,
+    proof: str,
     protocol: str,
     largest: bool,
     budget_samples: int | None,
@@ -51,6 +69,7 @@ def certify(
     if out is not None and not out.parent.is_dir():
         raise InvalidFile(f"cannot write {out}: there is no folder {out.parent}")
     base, cloud, asked = ask.load(
+        proof=proof,
         protocol=protocol,
         largest=largest,
         budget=Budget(samples=budget_samples, seconds=budget_seconds),
@@ -97,6 +116,10 @@ def _run(events: Iterator[Event], *, silent: bool) -> Certificate:
                 if bar.total is not None and event.samples > bar.total:
                     bar.total = round(event.samples / max(covered, 0.05))
                 bar.update(event.samples - bar.n)
+            elif isinstance(event, MarginsFound):
+                bar.unit = " cells"
+                bar.set_postfix_str(f"{event.covered:.0%} of the region", refresh=False)
+                bar.update(event.bounded - bar.n)
             elif isinstance(event, Done):
                 return event.certificate
     raise AssertionError("a run always ends with Done")
@@ -112,20 +135,27 @@ def _show(certificate: Certificate, out: Path | None) -> None:
     )
     click.echo(f"  model      {model.name} on {certificate.device}")
     click.echo(f"  evidence   {_evidence(certificate)}")
-    click.echo(
-        f"  cost       {certificate.samples:,} votes, {certificate.seconds:.2f} s, seed {_seed(certificate)}"
-    )
+    click.echo(f"  cost       {_cost(certificate)}")
     if out is not None:
         click.echo(f"  written    {out}; check it with `tpc verify {shlex.quote(str(out))}`")
 
 
-def _seed(certificate: Certificate) -> str:
-    seed = str(certificate.ledger.seed)
-    return f"{seed} (of its digests)" if certificate.ledger.own_seed else f"{seed} (set by hand)"
+def _cost(certificate: Certificate) -> str:
+    if certificate.certain is not None:
+        return f"{certificate.certain.bounded:,} cells, {certificate.seconds:.2f} s, no vote"
+    ledger = certificate.votes()
+    seed = f"{ledger.seed} (of its digests)" if ledger.own_seed else f"{ledger.seed} (set by hand)"
+    return f"{certificate.samples:,} votes, {certificate.seconds:.2f} s, seed {seed}"
 
 
 def _evidence(certificate: Certificate) -> str:
-    """What the votes show, in a line."""
+    """What the votes or the cells show, in a line."""
+    certain = certificate.certain
+    if certain is not None:
+        if certificate.verdict == "refuted" and certain.counterexample is not None:
+            return f"the plain network, in {certain.arithmetic}, loses by {-certain.counterexample.margin:.3g} there"
+        least = f", each with a margin of {min(certain.margins):.3g} or more" if certain.margins else ""
+        return f"{len(certain.margins):,} proved cells{least}; the plain network, in {certain.arithmetic}"
     case = case_of(certificate)
     if certificate.verdict == "certified":
         return _counted(case.claimed().standing(case.ledger))

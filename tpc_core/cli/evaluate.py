@@ -53,6 +53,12 @@ DRAWN_SECONDS = 0.5
     "--alpha", type=float, help="Probability of error of each claim about each object; default 0.001."
 )
 @click.option("--budget-samples", type=int, help="Most votes for one certificate; default 1000000.")
+@click.option(
+    "--proof",
+    type=click.Choice(["smoothed", "certain"]),
+    help="The smoothed model by votes (default), or the plain network without probability of error.",
+)
+@click.option("--budget-cells", type=int, help="Most cells for one certain proof; default 20000.")
 @click.option("--protocol", type=click.Choice(["adaptive", "paper"]), help="Default: adaptive.")
 @click.option(
     "--accuracy-only/--ratio",
@@ -228,7 +234,7 @@ def _table(figures: Figures) -> str:
     lines = [
         f"{settings.model} on {figures.done} objects of {settings.data} {settings.split}, on {settings.device}: clean "
         f"accuracy {figures.clean_accuracy.value:.1f} % (base {figures.base_accuracy.value:.1f} %), "
-        f"{figures.evaluations_per_object:,.0f} votes and {figures.seconds_per_object:.2f} s per object",
+        f"{figures.evaluations_per_object:,.0f} {settings.counted} and {figures.seconds_per_object:.2f} s per object",
         f"  {'claim':<58}{'certified':>10}  {'95 % interval':<15}{'ratio':>7}{'paper':>8}",
     ]
     for claim in figures.claims:

@@ -75,7 +75,13 @@ class Asked:
         from tpc_core.transforms import parse_transform
 
         options = Options(alpha=self.alpha, sigma=self.sigma, seed=self.seed, device=self.device, **more)
-        base = model_for(parse_transform(self.transform), self.model, self.points)
+        transform = parse_transform(self.transform)
+        if options.proof == "certain" and self.model is None:
+            from tpc_core.bounds.choose import bounded_model_for
+
+            base = bounded_model_for(transform, self.points)
+        else:
+            base = model_for(transform, self.model, self.points)
         cloud = load_object(self.spec, points=self.points or base.num_points or 64)
         return (
             base,

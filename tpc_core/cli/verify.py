@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--replay", is_flag=True, help="Cast every recorded vote again and compare.")
+@click.option("--replay", is_flag=True, help="Cast every recorded vote, or prove every margin, again.")
 @click.option(
     "--fresh",
     type=int,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_json: bool) -> int:
     """Check the certificate in FILE.
 
+    The votes, or the margins of a certain proof, are taken on trust unless --replay makes them again.
     Exit 0: valid and certified, and it stands; 1: valid, but not certified, or fresh votes do not say so; 2: rejected.
     """
     certificate = Certificate.load(file)
@@ -45,16 +46,24 @@ def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_js
             "verdict": verified.verdict,
             "sentence": certificate.sentence,
             "checks": list(verified.checks),
-            "replayed_votes": votes,
+            "on_trust": verified.on_trust if votes is None else "",
+            "replayed_votes": votes if certificate.certain is None else None,
+            "replayed_margins": votes if certificate.certain is not None else None,
             "stands": None if again is None else again.stands,
             "fresh_votes": None if again is None else again.certificate.samples,
         }
         click.echo(json.dumps(facts))
     else:
-        click.echo(f"valid: {certificate.sentence}")
+        whole = votes is not None or not verified.on_trust
+        click.echo(f"{'valid' if whole else 'holds together'}: {certificate.sentence}")
         click.echo(f"  checked: {', '.join(verified.checks)}")
-        if votes is not None:
+        if votes is not None and certificate.certain is not None:
+            found = " and the counterexample" if certificate.certain.counterexample is not None else ""
+            click.echo(f"  replayed: {votes:,} margins{found}, proved again with the network")
+        elif votes is not None:
             click.echo(f"  replayed: {votes:,} votes, every count the same")
+        elif verified.on_trust:
+            click.echo(f"  on trust: {verified.on_trust}; --replay proves it again with the network")
         if again is not None:
             said = "it stands" if again.stands else f"it does not stand: {again.certificate.sentence}"
             click.echo(f"  fresh: {again.certificate.samples:,} votes under seed {fresh}, {said}")

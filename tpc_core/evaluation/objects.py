@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from tpc_core.certificate.schema import Certificate
-from tpc_core.certify import Done, Predicted, certify_events
+from tpc_core.certify import Done, Event, Predicted, certify_events
 from tpc_core.cloud import Cloud
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.claims import ClaimSpec, ascending
@@ -76,7 +77,10 @@ def evaluate_with(model: Model, task: Task) -> Result:
     settings, cloud = task.settings, task.cloud()
     device = resolve_device(settings.device)
     voter = Voter(model, model.smoothing, seed=settings.object_seed(task.index), device=device)
-    inquiry = _Inquiry(model, cloud, settings, voter, keep=task.certificates)
+    certain = settings.proof == "certain"
+    inquiry = (_CertainInquiry if certain else _Inquiry)(
+        model, cloud, settings, voter, keep=task.certificates
+    )
     inquiry.ask_all()
     base = _base_answer(model, cloud, device)
     per_point = settings.task == "segmentation"
@@ -91,7 +95,7 @@ def evaluate_with(model: Model, task: Task) -> Result:
             right_points=inquiry.right_points,
             base_right_points=_agreeing(base, cloud) if per_point else None,
             claims=[inquiry.rows[number] for number in range(len(settings.claims))],
-            evaluations=voter.evaluations,
+            evaluations=inquiry.cells if certain else voter.evaluations,
             seconds=round(time.monotonic() - started, 3),
         ),
         certificates=inquiry.certificates,
@@ -109,6 +113,8 @@ class _Inquiry:
     def __init__(self, model: Model, cloud: Cloud, settings: Settings, voter: Voter, *, keep: bool) -> None:
         self.model, self.cloud, self.settings, self.voter, self.keep = model, cloud, settings, voter, keep
         self.options = settings.options(voter.seed)
+        self.cells = 0
+        """Cells that went through the network for certain proofs."""
         self.ledgers: dict[tuple[Transform, tuple[float, ...]], Ledger] = {}
         self.rows: dict[int, ClaimRow] = {}
         self.certificates: dict[str, str] = {}
@@ -150,6 +156,9 @@ class _Inquiry:
             resume=self._ledger(claim),
             voter=self.voter,
         )
+        return self._read(claim, events)
+
+    def _read(self, claim: ClaimSpec, events: Iterator[Event]) -> ClaimRow:
         for event in events:
             if isinstance(event, Predicted):
                 self.prediction = event.name
@@ -178,6 +187,9 @@ class _Inquiry:
     def _row(self, claim: ClaimSpec, certificate: Certificate) -> ClaimRow:
         if self.keep:
             self.certificates[str(claim)] = certificate.to_json()
+        if certificate.certain is not None:
+            self.cells += certificate.certain.bounded
+            return ClaimRow(status=certificate.verdict, samples=certificate.certain.bounded)
         parts = None
         if self.settings.task == "segmentation":
             case = case_of(certificate)
@@ -187,6 +199,14 @@ class _Inquiry:
             parts = part_counts(points, truth, self.cloud.label)
             self.right_points = int((np.asarray(points.predictions) == truth).sum())
         return ClaimRow(status=certificate.verdict, samples=certificate.samples, parts=parts)
+
+
+class _CertainInquiry(_Inquiry):
+    """The same claims about the plain network, proved without votes; `samples` counts cells then."""
+
+    def _ask(self, claim: ClaimSpec) -> ClaimRow:
+        events = certify_events(self.model, self.cloud, claim.transform, claim.radius, self.options)
+        return self._read(claim, events)
 
 
 def _truth(cloud: Cloud) -> NDArray[np.int64]:

@@ -36,7 +36,7 @@ class ClaimRow(Row):
 
     status: Status
     samples: Natural
-    """Votes that the certificate rests on; several claims may rest on the same votes."""
+    """Votes that the certificate rests on; several claims may rest on the same votes. Cells, of a certain proof."""
     parts: PartCounts | None = None
 
 
@@ -51,16 +51,16 @@ class ObjectRow(Row):
     base: str | None = None
     """What the base classifier says of the untouched cloud."""
     prediction: str | None = None
-    """What the smoothed classifier says: y_A."""
+    """What is certified: y_A of the smoothed classifier, or what the plain network says."""
     right_points: Natural | None = None
     """Part segmentation: points whose smoothed prediction is right."""
     base_right_points: Natural | None = None
     claims: list[ClaimRow]
     evaluations: Natural
-    """Forward passes in all; votes shared between claims count once."""
+    """Forward passes in all; votes shared between claims count once. Cells, of certain proofs."""
     seconds: Annotated[float, Field(ge=0)]
 
     @property
     def right(self) -> bool:
-        """Whether the smoothed classifier is right."""
+        """Whether the classifier that is certified is right."""
         return self.prediction is not None and self.prediction == self.label

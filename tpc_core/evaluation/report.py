@@ -16,6 +16,7 @@ from tpc_core.evaluation.intervals import Share
 from tpc_core.evaluation.journal import NAME
 from tpc_core.evaluation.paper import PaperRow, PaperTable, paper, paper_figure
 from tpc_core.evaluation.run import load_figures
+from tpc_core.evaluation.settings import Settings
 from tpc_core.evaluation.summary import ClaimFigures, Figures, read_summary
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.transforms import parse_transform
@@ -110,12 +111,13 @@ def report_blocks(runs: Runs) -> Iterator[Block]:
 
 def _introduction(runs: Runs) -> str:
     unfinished = [figures.settings.model for figures in runs.figures if not figures.finished]
-    alphas = sorted({figures.settings.alpha for figures in runs.figures})
+    alphas = sorted({f.settings.alpha for f in runs.figures if f.settings.proof == "smoothed"})
     level = ", ".join(f"{100 * (1 - alpha):.6g} %" for alpha in alphas)
     text = (
         "Certified accuracy is the share of objects that are predicted rightly and certified, each one "
         f"at {level or 'its own'} confidence; intervals are 95 % over the choice of objects. "
-        "Clean accuracy is that of the smoothed classifier. "
+        "Clean accuracy is that of the smoothed classifier. Certain proofs are about the plain network, have no "
+        "probability of error, and count cells where the others count votes. "
         f"Published figures: {paper().source}; {paper().settings}."
     )
     return f"{text} Not finished yet: {', '.join(unfinished)}." if unfinished else text
@@ -162,9 +164,14 @@ def _paper_lines(runs: Runs, table: PaperTable, row: PaperRow) -> Iterator[list[
         yield [*start, "no checkpoint yet" if waits else "not evaluated", "", "", *end]
 
 
+def _name(settings: Settings) -> str:
+    """The model, and that it was certified with certainty where it was."""
+    return Path(settings.model).stem + (", certain" if settings.proof == "certain" else "")
+
+
 def _model(figures: Figures) -> str:
     """The model, and how far its evaluation got where it is not finished."""
-    name = Path(figures.settings.model).stem
+    name = _name(figures.settings)
     return (
         name if figures.finished else f"{name} ({figures.done} of {figures.settings.objects} objects so far)"
     )
@@ -180,12 +187,13 @@ def _claims_table(all_figures: Iterable[Figures]) -> Table:
     header = [
         "model",
         "claim",
+        "proof",
         "objects",
         "clean",
         "certified",
         "95 % interval",
         "ratio",
-        "votes",
+        "votes or cells",
         "verdicts",
     ]
     rows = []
@@ -197,6 +205,7 @@ def _claims_table(all_figures: Iterable[Figures]) -> Table:
                 [
                     figures.settings.model,
                     claim.claim,
+                    figures.settings.proof,
                     str(figures.done),
                     f"{figures.clean_accuracy.value:.1f}",
                     f"{share.value:.1f}",
@@ -206,7 +215,7 @@ def _claims_table(all_figures: Iterable[Figures]) -> Table:
                     ", ".join(f"{count} {status}" for status, count in claim.statuses.items()),
                 ]
             )
-    return Table(header, rows, words=2)
+    return Table(header, rows, words=3)
 
 
 def _joint_table(parts: Iterable[tuple[Figures, ClaimFigures]]) -> Table:
@@ -236,10 +245,11 @@ def _drawings(all_figures: Iterable[Figures]) -> Iterator[Drawing]:
                 by_transform.setdefault(spec.transform.name, []).append(point)
         for transform, points in by_transform.items():
             if len(points) > 1:
-                model = Path(figures.settings.model).stem
+                model = _name(figures.settings)
                 unit = "degrees" if parse_transform(transform).radii[0].unit == "deg" else ""
                 title = f"{transform}, {model}"
-                yield Drawing(f"{model}-{transform}.svg", title, draw_curve(title, unit, points))
+                file = f"{model.replace(', ', '-')}-{transform}.svg"
+                yield Drawing(file, title, draw_curve(title, unit, points))
 
 
 def _cost_table(all_figures: Iterable[Figures]) -> Table:
@@ -267,7 +277,12 @@ def _settings_blocks(all_figures: Iterable[Figures]) -> Iterator[Block]:
         settings = figures.settings
         yield Paragraph(
             f"{settings.model}, digest {settings.model_digest[:16]}; {settings.objects} objects, "
-            f"digest {settings.objects_digest}; smoothing {json.dumps(settings.smoothing)}."
+            f"digest {settings.objects_digest}; "
+            + (
+                "the plain network."
+                if settings.proof == "certain"
+                else f"smoothing {json.dumps(settings.smoothing)}."
+            )
         )
         yield Code(f"{settings.command()} --out runs/eval/{Path(settings.model).stem}")
 

@@ -20,6 +20,8 @@ from tpc_core.version import VERSION
 from tpc_core.votes import resolve_device
 
 DEFAULT_POINTS = 64
+DEFAULT_CELLS = 20_000
+"""Cells that one certain proof may take, unless another number is given."""
 
 
 class Settings(BaseModel):
@@ -45,6 +47,10 @@ class Settings(BaseModel):
     claims: list[str]
     alpha: float
     budget_samples: Annotated[int, Field(ge=1)] | None
+    proof: Literal["smoothed", "certain"] = "smoothed"
+    """Whether the smoothed model is certified by votes, or the plain network without probability."""
+    budget_cells: Annotated[int, Field(ge=1)] | None = None
+    """The most cells of one certain proof; None by votes."""
     protocol: Literal["adaptive", "paper"] = "adaptive"
     accuracy_only: bool = False
     """Certify only what is predicted rightly: no certified ratio then, but less work."""
@@ -52,12 +58,30 @@ class Settings(BaseModel):
     device: Literal["cpu", "cuda"] = "cpu"
     library: str = VERSION
 
+    @property
+    def counted(self) -> str:
+        """What the cost of a proof is counted in."""
+        return "cells" if self.proof == "certain" else "votes"
+
     def claim_specs(self) -> tuple[ClaimSpec, ...]:
         """The claims, parsed."""
         return parse_claims(self.claims)
 
+    def to_json(self) -> dict[str, Any]:
+        """The settings as a summary holds them; runs by votes need not say that they are not certain."""
+        content = self.model_dump(mode="json")
+        return content if self.proof == "certain" else _without(content, "proof", "budget_cells")
+
     def options(self, seed: int) -> Options:
-        """The options of one certificate."""
+        """The options of one certificate; only votes take a seed."""
+        if self.proof == "certain":
+            return Options(
+                alpha=self.alpha,
+                proof="certain",
+                protocol=self.protocol,
+                budget=Budget(cells=self.budget_cells),
+                device=self.device,
+            )
         return Options(
             alpha=self.alpha,
             protocol=self.protocol,
@@ -84,7 +108,9 @@ class Settings(BaseModel):
         flags += [f"--model {shlex.quote(self.model)}"]
         # A journal may have been written by anyone, and this line is there to be pasted into a shell.
         flags += [f"--claim {shlex.quote(claim)}" for claim in self.claims]
-        flags += [f"--points {self.points}", f"--alpha {self.alpha:g}"]
+        flags += [f"--points {self.points}"]
+        flags += [f"--alpha {self.alpha:g}"] if self.proof == "smoothed" else ["--proof certain"]
+        flags += [f"--budget-cells {self.budget_cells}"] if self.budget_cells is not None else []
         flags += [f"--budget-samples {self.budget_samples}"] if self.budget_samples is not None else []
         flags += ["--protocol paper"] if self.protocol == "paper" else []
         flags += ["--accuracy-only"] if self.accuracy_only else []
@@ -107,6 +133,8 @@ class Request(BaseModel):
     claims: Items[str]
     alpha: float = 0.001
     budget_samples: Annotated[int, Field(ge=1)] | None = 1_000_000
+    proof: Literal["smoothed", "certain"] = "smoothed"
+    budget_cells: Annotated[int, Field(ge=1)] | None = None
     protocol: Literal["adaptive", "paper"] = "adaptive"
     accuracy_only: bool = False
     seed: Annotated[int, Field(ge=0)] = 0
@@ -116,18 +144,23 @@ class Request(BaseModel):
         """The settings: every default filled in, every claim in its one spelling."""
         card = model.card
         chosen = chosen_objects(len(dataset), self.every, self.limit)
+        if self.proof == "smoothed" and self.budget_cells is not None:
+            raise InvalidValue("a budget of cells belongs to --proof certain; votes have --budget-samples")
+        certain = self.proof == "certain"
         shared = {
             "split",
             "every",
             "limit",
             "alpha",
-            "budget_samples",
+            "proof",
             "protocol",
             "accuracy_only",
             "seed",
         }
         settings = Settings(
             **self.model_dump(include=shared),
+            budget_samples=None if certain else self.budget_samples,
+            budget_cells=(self.budget_cells or DEFAULT_CELLS) if certain else None,
             data=dataset.name,
             points=self.points or card.num_points or DEFAULT_POINTS,
             objects=len(chosen),
@@ -136,7 +169,7 @@ class Request(BaseModel):
             model_digest=model.digest,
             architecture=card.architecture,
             task=card.task,
-            smoothing=card.smoothing,
+            smoothing={} if certain else card.smoothing,
             claims=[str(claim) for claim in parse_claims(self.claims)],
             device="cuda" if resolve_device(self.device).type == "cuda" else "cpu",
         )
@@ -161,6 +194,10 @@ def differences(before: Settings, now: Settings) -> list[str]:
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _without(content: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in names}
 
 
 def _digest(names: Sequence[str]) -> str:

@@ -125,7 +125,7 @@ def to_json(figures: Figures) -> dict[str, Any]:
         "format": FORMAT,
         "library": VERSION,
         "command": settings.command(),
-        "settings": settings.model_dump(mode="json"),
+        "settings": settings.to_json(),
         "objects": figures.done,
         "finished": figures.finished,
         "confidence_of_intervals": CONFIDENCE,

@@ -12,14 +12,42 @@ around the region (`leaves.fractions`) with their margins, or the z of the count
 
 from __future__ import annotations
 
-from tpc_core.bounds.network import ARITHMETIC, Network, network_of
-from tpc_core.exact.cells import Cells, covers
-from tpc_core.exact.check import check, check_counterexample
-from tpc_core.exact.noise import NoiseAttack, SettledNoise, robust_noise_radius, settle_noise
-from tpc_core.exact.parts import PartsBatch, PartsProblem, SettledParts, settle_parts, settle_parts_events
-from tpc_core.exact.problem import Counterexample, Problem, region_of
-from tpc_core.exact.radius import Closer, RobustRadius, robust_radius, robust_radius_events
-from tpc_core.exact.search import Batch, Budget, Settled, Verdict, settle, settle_events
+from typing import TYPE_CHECKING
+
+from tpc_core.door import open_door
+
+if TYPE_CHECKING:
+    from tpc_core.bounds.network import ARITHMETIC, Network, network_of
+    from tpc_core.exact.cells import Cells, covered_factor, covers
+    from tpc_core.exact.check import check, check_counterexample, check_margins
+    from tpc_core.exact.noise import NoiseAttack, SettledNoise, robust_noise_radius, settle_noise
+    from tpc_core.exact.parts import PartsBatch, PartsProblem, SettledParts, settle_parts, settle_parts_events
+    from tpc_core.exact.problem import Counterexample, Problem
+    from tpc_core.exact.radius import Closer, RobustRadius, robust_radius, robust_radius_events
+    from tpc_core.exact.regions import region_of
+    from tpc_core.exact.search import Batch, Budget, Settled, Verdict, settle, settle_events
+
+# Whoever reads a certificate needs the cells, and no PyTorch.
+open_door(
+    __name__,
+    {
+        "tpc_core.bounds.network": ("ARITHMETIC", "Network", "network_of"),
+        "tpc_core.exact.cells": ("Cells", "covered_factor", "covers"),
+        "tpc_core.exact.check": ("check", "check_counterexample", "check_margins"),
+        "tpc_core.exact.noise": ("NoiseAttack", "SettledNoise", "robust_noise_radius", "settle_noise"),
+        "tpc_core.exact.parts": (
+            "PartsBatch",
+            "PartsProblem",
+            "SettledParts",
+            "settle_parts",
+            "settle_parts_events",
+        ),
+        "tpc_core.exact.problem": ("Counterexample", "Problem"),
+        "tpc_core.exact.radius": ("Closer", "RobustRadius", "robust_radius", "robust_radius_events"),
+        "tpc_core.exact.regions": ("region_of",),
+        "tpc_core.exact.search": ("Batch", "Budget", "Settled", "Verdict", "settle", "settle_events"),
+    },
+)
 
 __all__ = [
     "ARITHMETIC",
@@ -40,6 +68,8 @@ __all__ = [
     "Verdict",
     "check",
     "check_counterexample",
+    "check_margins",
+    "covered_factor",
     "covers",
     "network_of",
     "region_of",

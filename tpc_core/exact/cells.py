@@ -19,6 +19,9 @@ Indices = NDArray[np.int64]
 DEEPEST = 40
 """Halvings along one axis at most: fractions and their doubles are exact far beyond."""
 
+INWARDS = 1 - 1e-9
+"""Keeps a claimed region from touching the first gap."""
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -83,24 +86,40 @@ def covers(cells: Cells, region: Region, claim: Region | None = None) -> bool:
 
     A `claim` is a smaller region, of which nothing may be left out; by default it is the region itself.
 
-    Halve the box across any axis that no cell straddles, and look at the two parts with their cells. A part without
-    cells must miss the region, one with a single cell must be that cell. Overlapping cells are not accepted.
+    Overlapping cells are not accepted.
     """
-    whole = root(cells.dim)
-    stack = [(whole, np.arange(len(cells)))]
+    empty = gaps(cells)
+    return empty is not None and not bool((claim or region).meets(*empty.edges(region)).any())
+
+
+def covered_factor(cells: Cells, region: Region) -> float:
+    """The largest factor, at most 1, of the region of which the cells leave nothing out; 0 where they overlap."""
+    empty = gaps(cells)
+    if empty is None:
+        return 0.0
+    if not bool(region.meets(*empty.edges(region)).any()):
+        return 1.0
+    return float(region.nearest_gauge(*empty.edges(region)).min() * INWARDS)
+
+
+def gaps(cells: Cells) -> Cells | None:
+    """The parts of the box that are no cell's; None where cells overlap.
+
+    Halve the box across any axis that no cell straddles, and look at the two parts with their cells: a part without
+    cells is a gap, one with a single cell must be that cell.
+    """
+    stack = [(root(cells.dim), np.arange(len(cells)))]
+    found: list[Cells] = []
     while stack:
         part, inside = stack.pop()
         if len(inside) == 0:
-            if bool((claim or region).meets(*part.edges(region))[0]):
-                return False
-            continue
-        if len(inside) == 1 and _same(part, cells[inside]):
-            continue
-        halves = _halves(part, cells, inside)
-        if halves is None:
-            return False
-        stack.extend(halves)
-    return True
+            found.append(part)
+        elif len(inside) > 1 or not _same(part, cells[inside]):
+            halves = _halves(part, cells, inside)
+            if halves is None:
+                return None
+            stack.extend(halves)
+    return join(found, cells.dim)
 
 
 def _same(part: Cells, cell: Cells) -> bool:

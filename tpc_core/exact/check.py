@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tpc_core.errors import InvalidCertificate
@@ -20,10 +22,22 @@ def check(
 
     `claim` is the smaller region of a robust radius; by default the whole region is claimed.
     """
-    if len(leaves) != len(margins):
-        raise InvalidCertificate(f"{len(leaves)} cells but {len(margins)} margins")
     if not covers(leaves, problem.region, claim):
         raise InvalidCertificate("the cells leave a part of the region out, or overlap")
+    check_margins(problem, leaves, margins, batch=batch)
+
+
+def check_margins(
+    problem: Problem,
+    leaves: Cells,
+    margins: Array,
+    *,
+    batch: int = 64,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Bound every cell again; an InvalidCertificate names the first whose margin cannot be proved."""
+    if len(leaves) != len(margins):
+        raise InvalidCertificate(f"{len(leaves)} cells but {len(margins)} margins")
     for start in range(0, len(leaves), batch):
         part = slice(start, start + batch)
         found = problem.bound(leaves[part])[0].lower.numpy()
@@ -34,6 +48,8 @@ def check(
             raise InvalidCertificate(
                 f"cell {number} states a margin of {margins[number]:.6g}; {found[number - start]:.6g} can be proved"
             )
+        if on_progress is not None:
+            on_progress(min(start + batch, len(leaves)), len(leaves))
 
 
 def check_counterexample(problem: Problem, found: Counterexample) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +14,7 @@ from tpc_core.bounds.network import Network
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.exact.cells import Array, Cells
 from tpc_core.machinery.thread_pool import share_out
-from tpc_core.transforms import Box, Region, Transform, parts_of
+from tpc_core.transforms import Region, Transform
 
 ROWS = 512
 """Points that go through the network together on one core: their activations stay in its cache."""
@@ -104,23 +103,6 @@ def check_dimensions(transform: Transform, region: Region) -> None:
     """A region of another transform's parameters would be settled for nothing."""
     if region.dim != transform.dim:
         raise InvalidValue(f"{transform.name} has {transform.dim} parameters, the region {region.dim}")
-
-
-def region_of(transform: Transform, radii: Sequence[float]) -> Region:
-    """The region of these radii (internal units); for any composition, the box of its parts' regions.
-
-    Smoothing knows compositions about one axis only; enclosures know them all.
-    """
-    parts = parts_of(transform)
-    if len(parts) == 1:
-        return transform.region(radii)
-    widths: list[float] = []
-    start = 0
-    for part in parts:
-        stop = start + len(part.radii)
-        widths += part.region(radii[start:stop]).half_widths.tolist()
-        start = stop
-    return Box(tuple(widths))
 
 
 def side_lengths(generators: Tensor) -> Tensor:

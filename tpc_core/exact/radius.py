@@ -13,12 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tpc_core.exact.cells import DEEPEST, Array, Cells, join, root
+from tpc_core.exact.cells import DEEPEST, INWARDS, Array, Cells, join, root
 from tpc_core.exact.problem import Counterexample, Problem, first_places
 from tpc_core.exact.search import DEFAULT_BUDGET, Budget, Queue, split, suspects
-
-INWARDS = 1 - 1e-9
-"""Keeps a claimed region from touching the first open cell."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +40,8 @@ class RobustRadius:
 class Closer:
     """Some cells were bounded: the factor lies between these two."""
 
+    cells: Cells
+    margins: Array
     certified: float
     refuted: float | None
     bounded: int
@@ -103,7 +102,7 @@ def robust_radius_events(
         _grow(
             problem, queue, cells, [split(problem, cells[n : n + 1], result, sides, n) for n in rest.tolist()]
         )
-        yield Closer(certified(), nearest.refuted, bounded)
+        yield Closer(cells, lower, certified(), nearest.refuted, bounded)
     seconds = time.monotonic() - started
     joined = np.concatenate([np.zeros(0), *margins])
     found = nearest.found

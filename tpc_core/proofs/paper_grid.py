@@ -105,7 +105,9 @@ class GridProof(Proof):
 
     def tested_cloud(self, place: str) -> Tensor:
         self.check_place(place)
-        return tested_cloud(self.claim.transform, self.claim.cloud.points.double(), self.cells_by_place[place].centre)
+        return tested_cloud(
+            self.claim.transform, self.claim.cloud.points.double(), self.cells_by_place[place].centre
+        )
 
     def passes(self, cell: Cell, tally: Tally, target: int) -> bool:
         """Clopper and Pearson, read once, at the size that was fixed."""

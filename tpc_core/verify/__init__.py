@@ -1,7 +1,17 @@
-"""Check a certificate: from its own votes, by casting them again, or by casting others."""
+"""Check a certificate: from its own evidence, by casting votes or finding margins again, or by casting others."""
 
 from tpc_core.verify.fresh import Fresh, verify_fresh
 from tpc_core.verify.replay import replay
-from tpc_core.verify.verify import Case, Verified, case_of, verify
+from tpc_core.verify.verify import Case, Verified, case_of, certain_case_of, verify
 
-__all__ = ["Case", "Fresh", "Verified", "case_of", "replay", "verify", "verify_fresh"]
+__all__ = [
+    "Case",
+    "CertainCase",
+    "Fresh",
+    "Verified",
+    "case_of",
+    "certain_case_of",
+    "replay",
+    "verify",
+    "verify_fresh",
+]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tpc_core.certificate.schema import Certificate
 from tpc_core.certify import Budget, certify
-from tpc_core.errors import InvalidCertificate, InvalidValue
+from tpc_core.errors import InvalidCertificate, InvalidValue, UnsupportedRequest
 from tpc_core.verify.replay import check_model
 from tpc_core.verify.verify import case_of
 from tpc_core.votes import BaseClassifier
@@ -38,6 +38,8 @@ def verify_fresh(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Fresh:
     """Certify the claimed radius again under another seed; the claim stands if it comes out certified again."""
+    if certificate.certain is not None:
+        raise UnsupportedRequest("a certain proof casts no votes; find its margins again instead (--replay)")
     check_model(certificate, model)
     if seed == certificate.ledger.seed:
         raise InvalidValue("a second opinion takes another seed than the certificate's own")

@@ -11,7 +11,8 @@ from tpc_core.certificate.schema import Certificate
 from tpc_core.errors import InvalidCertificate
 from tpc_core.ledger import SELECT, Tally, refutation_place
 from tpc_core.proofs import proof_of
-from tpc_core.verify.verify import Case, case_of
+from tpc_core.verify.certain import recompute
+from tpc_core.verify.verify import Case, case_of, certain_case_of
 from tpc_core.votes import BLOCK, Ballot, BaseClassifier, Voter, resolve_device
 
 if TYPE_CHECKING:
@@ -26,9 +27,12 @@ def replay(
 ) -> int:
     """Verify a certificate and cast its votes again; their number, or InvalidCertificate where one differs.
 
-    Same seed, same model: every count must come out the same to the vote, on every device.
+    Same seed, same model: every count must come out the same to the vote, on every device. Of a certain proof, every
+    margin is found again.
     """
     check_model(certificate, model)
+    if certificate.certain is not None:
+        return recompute(certain_case_of(certificate), model, on_progress)
     case = case_of(certificate)
     voter = Voter(model, case.smoothing, seed=case.ledger.seed, device=resolve_device("auto"))
     done = 0

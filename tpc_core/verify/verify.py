@@ -1,19 +1,24 @@
-"""Does the verdict of a certificate follow from its votes? Everything is derived again; no result in it is trusted."""
+"""Does the verdict of a certificate follow from its evidence? Everything is derived again; no result is trusted."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from tpc_core.certificate.schema import Certificate
 from tpc_core.cloud import Cloud
-from tpc_core.errors import InvalidCertificate, TpcError
+from tpc_core.errors import InvalidCertificate, TpcError, UnsupportedRequest
 from tpc_core.ledger import SELECT, Ledger, default_seed
 from tpc_core.ledger.ledger import proportions
 from tpc_core.proofs import Claim, Proof, proof_of
 from tpc_core.proofs.judgement import Judgement, judge, resized
 from tpc_core.smoothing import Smoothing, smoothing_from_json
 from tpc_core.transforms import CoordinateNoise
+from tpc_core.verify.certain import CertainCase, check_certain
+
+Taken = TypeVar("Taken")
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,17 @@ class Verified:
 
     verdict: str
     checks: tuple[str, ...]
+    on_trust: str = ""
+    """What a certain proof still rests on until the network is at hand; votes are trusted likewise until a replay."""
 
 
 def verify(certificate: Certificate) -> Verified:
-    """Derive the verdict from the recorded votes alone, or raise InvalidCertificate with the reason."""
+    """Derive the verdict from what is recorded alone, or raise InvalidCertificate with the reason.
+
+    Of a certain proof this checks that the cells cover the region; that their margins hold takes the network: `replay`.
+    """
+    if certificate.certain is not None:
+        return _verify_certain(certificate)
     case = case_of(certificate)
     checks = [
         "checksum",
@@ -61,8 +73,32 @@ def verify(certificate: Certificate) -> Verified:
     return Verified(certificate.verdict, tuple(checks))
 
 
+def _verify_certain(certificate: Certificate) -> Verified:
+    proof = certain_case_of(certificate).proof
+    cells, found = len(proof.record.margins), proof.record.counterexample
+    what = "a counterexample in the region" if found is not None else f"{cells:,} cells"
+    if certificate.verdict == "certified":
+        what = f"{cells:,} cells leave nothing out"
+    trusted = f"the margins of {cells:,} cells" if cells else "nothing"
+    trusted = "the counterexample's margin" if certificate.verdict == "refuted" else trusted
+    return Verified(certificate.verdict, ("checksum", "cloud digest", what), trusted)
+
+
 def case_of(certificate: Certificate) -> Case:
-    """Take a certificate apart; one that does not hold together raises InvalidCertificate."""
+    """Take a smoothed certificate apart; one that does not hold together raises InvalidCertificate."""
+    if certificate.certain is not None:
+        raise UnsupportedRequest(
+            "there are no votes to look into: it was proved without any, about the plain network"
+        )
+    return _consistent(certificate, _case)
+
+
+def certain_case_of(certificate: Certificate) -> CertainCase:
+    """Take a certain certificate apart; one that does not hold together raises InvalidCertificate."""
+    return _consistent(certificate, check_certain)
+
+
+def _consistent(certificate: Certificate, take_apart: Callable[[Certificate], Taken]) -> Taken:
     try:
         intact = certificate.checksum == certificate.content_digest
     except (ValueError, RecursionError) as error:
@@ -70,7 +106,7 @@ def case_of(certificate: Certificate) -> Case:
     if not intact:
         raise InvalidCertificate("the checksum does not match: the file was changed after it was made")
     try:
-        return _case(certificate)
+        return take_apart(certificate)
     except InvalidCertificate:
         raise
     except (TpcError, ValueError, ArithmeticError, TypeError, LookupError, AssertionError) as error:
@@ -91,6 +127,10 @@ def _case(certificate: Certificate) -> Case:
         )
     if options.sigma is not None and smoothing.with_sigmas(options.sigma) != smoothing:
         raise InvalidCertificate("the sigmas of the question are not those of the votes")
+    if options.proof == "certain":
+        raise InvalidCertificate(
+            "the question asks for a proof without votes, and the certificate holds votes"
+        )
     if options.largest and model.task == "segmentation":
         raise InvalidCertificate("part segmentation has no largest radius")
     if options.protocol == "paper" and model.task == "segmentation":

@@ -1,0 +1,42 @@
+"""Which checkpoints can be bounded, by their cards alone, and which of them to take for a transform."""
+
+from __future__ import annotations
+
+from tpc_core.errors import UnsupportedRequest
+from tpc_core.models import Model, load_model
+from tpc_core.models.card import ModelCard
+from tpc_core.models.choose import fitting_models
+from tpc_core.transforms import CoordinateNoise, Transform, parts_of
+
+
+def bounded_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
+    """Every shipped checkpoint with None, or with the reason why nothing certain can be said of its class.
+
+    Those that can come first; among them, those that were trained for the transform.
+    """
+    pairs = [(card, _objection(card, transform)) for card, _ in fitting_models(transform)]
+    return sorted(pairs, key=lambda pair: pair[1] is not None)
+
+
+def bounded_model_for(transform: Transform, points: int | None = None) -> Model:
+    """The shipped classifier for a certain proof, of the wanted size where there is one."""
+    good = [card for card, objection in bounded_models(transform) if objection is None]
+    if not good:
+        raise UnsupportedRequest(
+            f"nothing certain can be said under {transform.name} yet; ask for a smoothed proof"
+        )
+    wanted = points or 64
+    return load_model(min(good, key=lambda card: (card.num_points or 64) != wanted).name)
+
+
+def _objection(card: ModelCard, transform: Transform) -> str | None:
+    """Why not, in the words of a list; `refusal.require_bounded` decides by the network itself."""
+    if any(isinstance(part, CoordinateNoise) for part in parts_of(transform)):
+        return f"{transform.name} moves every coordinate on its own"
+    if card.task != "classification":
+        return "parts are not certified with certainty yet"
+    if card.architecture != "pointnet" or card.options.get("tnets") or card.options.get("feature_tnet"):
+        return f"no certain bounds are known for {card.architecture}"
+    if card.options.get("canonical", "none") != "none":
+        return f"it brings clouds to the pose {card.options['canonical']!r} first"
+    return None
