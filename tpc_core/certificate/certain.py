@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from tpc_core.border import Items
 from tpc_core.certificate.record import Count, Finite, Record
 from tpc_core.errors import InvalidCertificate
 from tpc_core.exact.cells import DEEPEST, Array, Cells
@@ -22,7 +23,7 @@ Margin = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 class CounterexampleRecord(Record):
     """A parameter of the region at which the network answers another class."""
 
-    parameter: list[Finite] = Field(max_length=LARGEST_DIMENSION)
+    parameter: Items[Finite] = Field(max_length=LARGEST_DIMENSION)
     rival: Count
     margin: Annotated[float, Field(lt=0, allow_inf_nan=False)]
     """logit of the class minus logit of the rival."""
@@ -38,9 +39,13 @@ class CertainRecord(Record):
     """The sha256 of the folded float32 weights, in the order in which they act."""
     arithmetic: Literal["float64"]
     """How the network is evaluated: float32 weights, everything computed in float64."""
-    levels: list[Annotated[list[Level], Field(max_length=LARGEST_DIMENSION)]] = Field(max_length=MOST_CELLS)
-    indices: list[Annotated[list[Index], Field(max_length=LARGEST_DIMENSION)]] = Field(max_length=MOST_CELLS)
-    margins: list[Margin] = Field(max_length=MOST_CELLS)
+    levels: Items[Annotated[list[Level], Field(max_length=LARGEST_DIMENSION, fail_fast=True)]] = Field(
+        max_length=MOST_CELLS
+    )
+    indices: Items[Annotated[list[Index], Field(max_length=LARGEST_DIMENSION, fail_fast=True)]] = Field(
+        max_length=MOST_CELLS
+    )
+    margins: Items[Margin] = Field(max_length=MOST_CELLS)
     counterexample: CounterexampleRecord | None
     bounded: Count
     """How many cells went through the network."""

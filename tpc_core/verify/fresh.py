@@ -41,7 +41,7 @@ def verify_fresh(
     if certificate.certain is not None:
         raise UnsupportedRequest("a certain proof casts no votes; find its margins again instead (--replay)")
     check_model(certificate, model)
-    if seed == certificate.ledger.seed:
+    if certificate.ledger is not None and seed == certificate.ledger.seed:
         raise InvalidValue("a second opinion takes another seed than the certificate's own")
     case = case_of(certificate)
     if certificate.verdict != "certified":
