@@ -15,6 +15,9 @@ from tpc_core.exact.cells import DEEPEST, Array, Cells
 MOST_CELLS = 500_000
 LARGEST_DIMENSION = 64
 
+SIDES = Field(max_length=LARGEST_DIMENSION)
+"""One number for each side of a cell."""
+
 Level = Annotated[int, Field(ge=0, le=DEEPEST)]
 Index = Annotated[int, Field(ge=0, lt=1 << DEEPEST)]
 Margin = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -39,12 +42,8 @@ class CertainRecord(Record):
     """The sha256 of the folded float32 weights, in the order in which they act."""
     arithmetic: Literal["float64"]
     """How the network is evaluated: float32 weights, everything computed in float64."""
-    levels: Items[Annotated[list[Level], Field(max_length=LARGEST_DIMENSION, fail_fast=True)]] = Field(
-        max_length=MOST_CELLS
-    )
-    indices: Items[Annotated[list[Index], Field(max_length=LARGEST_DIMENSION, fail_fast=True)]] = Field(
-        max_length=MOST_CELLS
-    )
+    levels: Items[Annotated[Items[Level], SIDES]] = Field(max_length=MOST_CELLS)
+    indices: Items[Annotated[Items[Index], SIDES]] = Field(max_length=MOST_CELLS)
     margins: Items[Margin] = Field(max_length=MOST_CELLS)
     counterexample: CounterexampleRecord | None
     bounded: Count
