@@ -141,8 +141,10 @@ def _families(content: Content, rng: random.Random) -> None:
         families.reverse()
     elif how == 3 and families:
         families.pop(rng.randrange(len(families)))
-    elif how == 4 and families:
-        rng.choice(families)[-1] *= 1 + rng.choice([1e-16, 1e-12, 1e-9, 1e-8, 1e-3, -0.5])
+    elif how == 4 and any(families):
+        rng.choice([shape for shape in families if shape])[-1] *= 1 + rng.choice(
+            [1e-16, 1e-12, 1e-9, 1e-8, 1e-3, -0.5]
+        )
     else:
         families.append([1.0] * rng.randrange(4))
 
