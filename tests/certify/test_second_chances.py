@@ -94,3 +94,13 @@ def test_a_place_takes_each_block_once_and_in_order() -> None:
     assert ledger.tally("whole").blocks.tolist() == blocks.tolist()
     with pytest.raises(ValueError, match="gap"):
         ledger.add("whole", blocks[:1], start=5)
+
+
+def test_a_hair_more_radius_buys_no_fresh_noise_on_the_papers_grid() -> None:
+    """Cells of a grid have the noise of their number: another radius, or another M, is not another chance."""
+    from tpc_core.ledger import grid_place, stream_of
+
+    names = {stream_of(grid_place(m, (r,), 3)) for m in (2, 7) for r in (0.2, 0.2 * (1 + 1e-12), 0.3)}
+    assert len(names) == 1
+    assert stream_of(grid_place(2, (0.2,), 4)) not in names
+    assert stream_of("cell|1|0:") == "cell|1|0:"

@@ -12,7 +12,7 @@ from tpc_core.certificate.schema import Certificate, CloudRecord, LedgerRecord, 
 from tpc_core.certify.control import Control
 from tpc_core.certify.events import Event, Predicted
 from tpc_core.covers.lattice import MOST_FIRST_CELLS
-from tpc_core.ledger import SELECT, Ledger, next_size
+from tpc_core.ledger import SELECT, Ledger, next_size, stream_of
 from tpc_core.proofs import Claim, Proof
 from tpc_core.proofs.judgement import judge
 from tpc_core.question import Question
@@ -71,7 +71,8 @@ class Run:
             ballots = []
             for request in batch:
                 done = self.ledger.tally(request.place).n
-                ballots.append(Ballot(request.points, request.place, done, done + BLOCK * request.blocks))
+                stream = stream_of(request.place)
+                ballots.append(Ballot(request.points, stream, done, done + BLOCK * request.blocks))
             for ballot, blocks in zip(ballots, self.voter.cast(ballots), strict=True):
                 self.ledger.add(ballot.stream, blocks, ballot.start // BLOCK)
                 yield ballot.stream

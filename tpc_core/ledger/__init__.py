@@ -16,6 +16,7 @@ from tpc_core.ledger.places import (
     look_stream,
     refutation_place,
     rival_place,
+    stream_of,
 )
 from tpc_core.ledger.selection import SELECTION, choose, ends_at, next_size
 from tpc_core.ledger.tally import Tally
@@ -38,5 +39,6 @@ __all__ = [
     "refutation_level",
     "refutation_place",
     "rival_place",
+    "stream_of",
     "subject_of",
 ]

@@ -22,6 +22,15 @@ def grid_place(resolution: int, radii: Sequence[float], number: int) -> str:
     return f"grid|{resolution}|{region}|{number}"
 
 
+def stream_of(place: str) -> str:
+    """The name of a place's noise: its own, but for the paper's grids.
+
+    A cell of a grid has the noise of its number, whatever the region and M are: or a radius larger by a hair would buy
+    fresh noise, and with it a second chance.
+    """
+    return f"grid|{place.rpartition('|')[2]}" if place.startswith("grid|") else place
+
+
 def rival_place(number: int) -> str:
     """Votes that pick the class which the number-th attack might lead to."""
     return f"rival|{number}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from tpc_core.certificate.schema import Certificate
 from tpc_core.errors import InvalidCertificate
-from tpc_core.ledger import SELECT, Tally, refutation_place
+from tpc_core.ledger import SELECT, Tally, refutation_place, stream_of
 from tpc_core.proofs import proof_of
 from tpc_core.verify.certain import recompute
 from tpc_core.verify.verify import Case, case_of, certain_case_of
@@ -39,7 +39,7 @@ def replay(
     for place, points, tally in _recorded(case):
         for start in range(0, tally.n, _BATCH):
             stop = min(tally.n, start + _BATCH)
-            (again,) = voter.cast([Ballot(points, place, start, stop)])
+            (again,) = voter.cast([Ballot(points, stream_of(place), start, stop)])
             if not np.array_equal(again, tally.blocks[start // BLOCK : stop // BLOCK]):
                 raise InvalidCertificate(f"{place}: the votes do not come out as recorded")
             done += stop - start
