@@ -73,9 +73,9 @@ class Run:
                 done = self.ledger.tally(request.place).n
                 stream = stream_of(request.place)
                 ballots.append(Ballot(request.points, stream, done, done + BLOCK * request.blocks))
-            for ballot, blocks in zip(ballots, self.voter.cast(ballots), strict=True):
-                self.ledger.add(ballot.stream, blocks, ballot.start // BLOCK)
-                yield ballot.stream
+            for request, ballot, blocks in zip(batch, ballots, self.voter.cast(ballots), strict=True):
+                self.ledger.add(request.place, blocks, ballot.start // BLOCK)
+                yield request.place
 
     def affordable(self, votes: int) -> bool:
         """Whether this many more votes fit into the budget."""
