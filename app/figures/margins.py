@@ -35,7 +35,7 @@ def margin_bars(boxes: Sequence[BoxView], transform: Transform, radius: float, t
     layout = base_layout(theme, bargap=0, hovermode="closest")
     layout["margin"] = {"l": 56, "r": 16, "t": 34, "b": 44}
     layout["xaxis"] = axis(theme, along.title, range=[-1.04 * edge, 1.04 * edge])
-    layout["yaxis"] = axis(theme, "no rival comes nearer than", rangemode="tozero")
+    layout["yaxis"] = axis(theme, "margin", rangemode="tozero")
     return {"data": [bars], "layout": layout}
 
 

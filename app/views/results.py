@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
@@ -16,7 +15,7 @@ from app.look import theme
 from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.evaluation.intervals import Share
 from tpc_core.evaluation.paper import PaperTable, paper
-from tpc_core.evaluation.report import spoken_radius
+from tpc_core.evaluation.report import run_name, spoken_radius
 from tpc_core.evaluation.standing import Standing, best_answers, load_summaries, standings
 from tpc_core.evaluation.summary import Figures
 from tpc_core.shipped import shipped
@@ -74,7 +73,7 @@ def _overview(best: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
                 [
                     {
                         "row": row_name(row, points=True),
-                        "model": row.figures.settings.model if row.figures else "",
+                        "model": run_name(row.figures.settings) if row.figures else "",
                         "ours": row.share.value if row.share else None,
                         "paper": row.row.tpc,
                         "difference": row.difference,
@@ -96,7 +95,7 @@ def _everything(all_figures: Sequence[Figures]) -> None:
             spec = ClaimSpec.parse(claim.claim)
             lines.append(
                 {
-                    "model": Path(figures.settings.model).stem,
+                    "model": run_name(figures.settings),
                     "transform": spec.transform.name,
                     "radius": spoken_radius(spec),
                     "points": figures.settings.points,
@@ -116,7 +115,8 @@ def _everything(all_figures: Sequence[Figures]) -> None:
     st.dataframe(lines, column_config=_columns(), hide_index=True, height=_height(lines), placeholder="–")
     st.caption(
         "Percent of objects (of points, for part segmentation): clean is the smoothed model without an attack, ours is "
-        "right and certified, ratio is certified whether right or wrong. Votes are for one certificate."
+        "right and certified, ratio is certified whether right or wrong. Votes are for one certificate. "
+        "Certain: about the plain network, without probability of error; cells stand where votes do."
         + (" Jointly: all points of an object hold together." if together else "")
     )
 
@@ -168,7 +168,7 @@ def _table(table: PaperTable, rows: Sequence[Standing]) -> None:
 
 
 def _line(row: Standing, *, sizes: bool) -> dict[str, object]:
-    model = "not evaluated" if row.figures is None else Path(row.figures.settings.model).stem
+    model = "not evaluated" if row.figures is None else run_name(row.figures.settings)
     if row.figures is not None and not row.figures.finished:
         model += f" ({row.figures.done} of {row.figures.settings.objects} objects so far)"
     return {
@@ -203,8 +203,9 @@ def _columns() -> dict[str, ColumnConfig]:
 def _command(figures: Figures) -> None:
     """One evaluation, and how to get it again."""
     settings = figures.settings
-    name = Path(settings.model).stem
-    passes = f"{figures.evaluations_per_object:,.0f} forward passes an object"
+    name = run_name(settings)
+    what = "cells" if settings.proof == "certain" else "forward passes"
+    passes = f"{figures.evaluations_per_object:,.0f} {what} an object"
     st.markdown(
         f"**{literal(name)}**: {figures.done:,} objects, {passes}, {figures.seconds_per_object:.2f} s; "
         f"clean accuracy {figures.clean_accuracy.value:.1f} % "

@@ -107,7 +107,15 @@ def _certain() -> bool:
     """Whether the plain network is asked about, without votes."""
     st.session_state.setdefault("proof", PROOFS["smoothed"])
     words = list(PROOFS.values())
-    return bool(st.segmented_control("Proof", words, key="proof", required=True) == PROOFS["certain"])
+    chosen = st.segmented_control(
+        "Proof",
+        words,
+        key="proof",
+        required=True,
+        help="By votes: about the smoothed network, with the confidence that you set. Exact: about the plain network, "
+        "proved cell by cell, with no probability of error.",
+    )
+    return bool(chosen == PROOFS["certain"])
 
 
 def _transform() -> Transform:

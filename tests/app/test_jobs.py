@@ -11,9 +11,11 @@ from dataclasses import replace
 
 import pytest
 
+from app.figures.margins import margin_bars
+from app.figures.theme import theme_of
 from app.jobs import FORGOTTEN_AFTER, JobBoard, JobView, Request, TooManyJobs
 from app.turns import PATIENT, Turns, be_patient
-from tpc_core import Budget, Options, Question, verify
+from tpc_core import Budget, Options, Question, load_model, load_object, verify
 
 
 def request(model, cloud, transform: str = "z-taper", radius: float | str = 0.2, **options) -> Request:
@@ -346,3 +348,30 @@ def test_certificates_give_way_to_pages() -> None:
     thread.join()
     assert nice == [max(before, PATIENT)]
     assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before
+
+
+def test_a_certain_run_needs_no_votes_and_fills_its_map_with_margins() -> None:
+    model, blob = load_model("pointnet64-noise"), load_object("gallery:chair-1", points=48)
+    job = JobBoard().submit("me", request(model, blob, "z-taper", 0.2, proof="certain"))
+    job.join(120)
+    view = job.view()
+    assert view.status == "done", view.message
+    assert view.certificate is not None
+    assert view.certificate.certain is not None
+    assert view.samples == 0
+    assert len(view.boxes) == len(view.certificate.certain.margins)
+    assert view.bounded == view.certificate.certain.bounded
+    figure = margin_bars(view.boxes, view.request.transform, 0.2, theme_of("light"))
+    assert len(figure["data"][0]["hovertext"]) == len(view.boxes)
+
+
+def test_a_refuted_certain_run_shows_its_counterexample() -> None:
+    model, blob = load_model("pointnet64-noise"), load_object("gallery:chair-1", points=48)
+    job = JobBoard().submit("me", request(model, blob, "x-rotation", 90, proof="certain"))
+    job.join(120)
+    view = job.view()
+    assert view.certificate is not None
+    assert view.certificate.verdict == "refuted"
+    assert view.attack is not None
+    assert view.certificate.certain is not None
+    assert list(view.attack) == view.certificate.certain.counterexample.parameter

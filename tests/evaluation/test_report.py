@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner
 
 from tests.evaluation.conftest import POINTS, save_model
@@ -187,6 +188,7 @@ def test_part_segmentation_is_counted_point_by_point(tmp_path: Path, monkeypatch
         category_names=np.array(names),
     )
     monkeypatch.setenv("TPC_SHAPENETPART", str(tmp_path))
+    torch.manual_seed(0)
     data = encode_weights(build("pointnet-segmentation", classes=50).state_dict())
     smoothing = {"kind": "parameter", "transform": "z-rotation", "sigma": [100.0]}
     model = save_model(

@@ -164,14 +164,14 @@ def _paper_lines(runs: Runs, table: PaperTable, row: PaperRow) -> Iterator[list[
         yield [*start, "no checkpoint yet" if waits else "not evaluated", "", "", *end]
 
 
-def _name(settings: Settings) -> str:
+def run_name(settings: Settings) -> str:
     """The model, and that it was certified with certainty where it was."""
     return Path(settings.model).stem + (", certain" if settings.proof == "certain" else "")
 
 
 def _model(figures: Figures) -> str:
     """The model, and how far its evaluation got where it is not finished."""
-    name = _name(figures.settings)
+    name = run_name(figures.settings)
     return (
         name if figures.finished else f"{name} ({figures.done} of {figures.settings.objects} objects so far)"
     )
@@ -245,7 +245,7 @@ def _drawings(all_figures: Iterable[Figures]) -> Iterator[Drawing]:
                 by_transform.setdefault(spec.transform.name, []).append(point)
         for transform, points in by_transform.items():
             if len(points) > 1:
-                model = _name(figures.settings)
+                model = run_name(figures.settings)
                 unit = "degrees" if parse_transform(transform).radii[0].unit == "deg" else ""
                 title = f"{transform}, {model}"
                 file = f"{model.replace(', ', '-')}-{transform}.svg"
