@@ -12,12 +12,12 @@ import numpy as np
 from torch import Tensor, stack
 
 from tpc_core import Transform, certify, load_model, load_object, verify
-from tpc_core.transforms import SINGLE, Box, Category, Parameter
+from tpc_core.transforms import SINGLE, Box, Category, Parameter, Reach
 from tpc_core.transforms.base import Array
 
 
 @dataclass(frozen=True)
-class StretchReach:
+class StretchReach(Reach):
     """||phi(x, z) - phi(x, c)|| = |z - c| ||h|| for the heights h of the cloud: exact, so never too small."""
 
     heights: float

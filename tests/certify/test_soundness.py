@@ -317,7 +317,9 @@ def test_the_simulation_would_notice_a_test_at_ten_times_the_level(monkeypatch: 
     honest = e_test.needed_log_e
     for module in ("tpc_core.proofs.whole", "tpc_core.proofs.points"):
         monkeypatch.setattr(sys.modules[module], "needed_log_e", lambda alpha: honest(min(10 * alpha, 0.99)))
-    assert exceeds(FALSE_CLAIMS["parameter z-rotation"]().false_certificates(400), 400, ALPHA)
+    made = FALSE_CLAIMS["parameter z-rotation"]()
+    case = replace(made, options=replace(made.options, budget=Budget(samples=2_000)))
+    assert exceeds(case.false_certificates(400), 400, ALPHA)
 
 
 def test_the_simulation_would_notice_a_reach_that_is_too_short(monkeypatch: pytest.MonkeyPatch) -> None:

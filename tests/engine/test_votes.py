@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.classifiers import small_cloud
 from tests.engine.conftest import Untrained, untrained
+from tpc_core.cloud import Cloud
 from tpc_core.machinery.thread_pool import share_out
 from tpc_core.models.canonical import CANONICAL
 from tpc_core.smoothing import (
@@ -28,7 +28,7 @@ from tpc_core.votes import BLOCK, BLOCKS_PER_PASS, Ballot, Voter
 
 CPU = torch.device("cpu")
 CLOUD = small_cloud(24)
-MOVED = replace(CLOUD, points=CLOUD.points.flip(0) * 0.9)
+MOVED = Cloud(CLOUD.points.flip(0) * 0.9, CLOUD.name, CLOUD.label)
 BALLOTS = [
     Ballot(CLOUD.points, "cell|root", 0, 96),
     Ballot(MOVED.points, "cell|0", 33, 290),
