@@ -327,6 +327,7 @@ def star(x: Sequence[float], y: Sequence[float], theme: Theme) -> Figure:
         "x": list(x),
         "y": list(y),
         "name": "attack",
+        "cliponaxis": False,
         "customdata": ["attack"],
         "hovertemplate": "the attack<extra></extra>",
         "marker": {

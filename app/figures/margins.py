@@ -14,6 +14,9 @@ from app.figures.theme import SEQUENTIAL, STATES, Figure, Theme, axis, base_layo
 from app.jobs import BoxView
 from tpc_core import Transform
 
+MANY = 60
+"""Past this many bars their borders would hide them."""
+
 
 def margin_bars(boxes: Sequence[BoxView], transform: Transform, radius: float, theme: Theme) -> Figure:
     """1-D: each proved cell a bar as high as its margin; what is still open is empty."""
@@ -28,7 +31,11 @@ def margin_bars(boxes: Sequence[BoxView], transform: Transform, radius: float, t
         "width": packed(high - low, "f8"),
         "y": packed([box.margin for box in ordered], "f8"),
         "name": "margin",
-        "marker": {"color": STATES["passed"], "opacity": 0.55, "line": {"color": theme.paper, "width": 1}},
+        "marker": {
+            "color": STATES["passed"],
+            "opacity": 0.55,
+            "line": {"color": theme.paper, "width": 1 if len(ordered) <= MANY else 0},
+        },
         "hovertext": [box_text(box, transform) for box in ordered],
         "hoverinfo": "text",
     }

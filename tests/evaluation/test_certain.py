@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tpc_core import Certificate, replay, verify
+from tpc_core import Certificate, load_model, replay, verify
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.evaluation import InlineEngine, Request, evaluate
 from tpc_core.evaluation.objects import cached_model
+from tpc_core.evaluation.plan import load_plan
 from tpc_core.evaluation.report import Runs, report_blocks
 from tpc_core.evaluation.run import load_figures
+from tpc_core.exact import network_of
+from tpc_core.shipped import shipped
 
 Ask = Callable[..., Request]
 CLAIMS = ["z-taper:0.05", "z-taper:0.3"]
@@ -51,3 +54,9 @@ def test_a_budget_of_cells_belongs_to_certain_runs(ask: Ask, tmp_path: Path) -> 
         evaluate(ask("tiny-noise", *CLAIMS, budget_cells=10), tmp_path, InlineEngine())
     with pytest.raises(UnsupportedRequest, match="casts no votes"):
         evaluate(ask("tiny-noise", *CLAIMS, proof="certain", protocol="paper"), tmp_path, InlineEngine())
+
+
+def test_the_shipped_plan_asks_for_certainty_of_networks_that_can_be_bounded() -> None:
+    for request in load_plan(shipped("configs", "evaluation", "certain.toml")):
+        assert request.proof == "certain"
+        network_of(load_model(request.model).module)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tpc_core.certificate.certain import CertainRecord, CounterexampleRecord
+from tpc_core.certificate.certain import MOST_CELLS, CertainRecord, CounterexampleRecord
 from tpc_core.certificate.schema import Certificate, CloudRecord, ModelRecord, Stop
 from tpc_core.certify.events import Done, Event, MarginsFound, Predicted
 from tpc_core.cloud import Cloud
@@ -161,7 +161,8 @@ def _events(run: _CertainRun, budget: Budget, cancelled: Callable[[], bool]) -> 
     from tpc_core.exact import Budget as CellBudget
 
     limit = CellBudget(
-        cells=budget.cells or 1 << 40, seconds=float("inf") if budget.seconds is None else budget.seconds
+        cells=min(budget.cells or MOST_CELLS, MOST_CELLS),
+        seconds=float("inf") if budget.seconds is None else budget.seconds,
     )
     yield Predicted(list(run.model.classes)[run.problem.label], 0)
     bounded = 0
