@@ -32,7 +32,7 @@ class Row:
     share: int = 1
     budget: int = 20_000
     prototype: int | None = None
-    """Median cells of the prototype (affine forms forward alone, cells halved one by one), THEORY section 9."""
+    """Median cells of the prototype: affine forms forward alone, cells halved one by one."""
 
 
 ROWS = [

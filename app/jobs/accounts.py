@@ -1,8 +1,8 @@
 """The votes that a visitor has seen of an object: every further question about it reads the same ledger.
 
 Another radius, another confidence or going on must not get fresh noise, and shapes of region and attacks are counted
-over the ledger's whole life (THEORY section 8). So the last certificate of each ledger is kept, and one run at a time
-may write the next.
+over the ledger's whole life (docs/theory.md, "One ledger of votes"). So the last certificate of each ledger is kept,
+and one run at a time may write the next.
 """
 
 from __future__ import annotations

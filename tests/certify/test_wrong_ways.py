@@ -1,4 +1,4 @@
-"""The wrong ways that THEORY section 4 names are caught by the same simulation that the right ones pass."""
+"""The wrong ways (docs/theory.md, "One ledger of votes") are caught by the simulation that the right ones pass."""
 
 from __future__ import annotations
 

@@ -56,3 +56,23 @@ def test_the_core_knows_nothing_of_the_page() -> None:
     for path in MODULES:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"^\s*(import|from) (streamlit|app)\b", text, flags=re.MULTILINE), path
+
+
+def test_what_a_docstring_cites_is_there() -> None:
+    """Statements are cited by their titles in docs/theory.md, and that page names every room."""
+    page = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    titles = set(re.findall(r"^## (.+)$", page, flags=re.MULTILINE))
+    sources = [
+        path
+        for folder in ("tpc_core", "app", "tests", "benchmarks")
+        for path in (ROOT / folder).rglob("*.py")
+    ]
+    cited = {
+        title
+        for path in sources
+        for title in re.findall(r'docs/theory\.md,\s+"([^"]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert len(cited) > 4
+    assert cited <= titles | {"([^"}
+    introduction = page.split("\n## ", 1)[0]
+    assert all(f"`{name}" in introduction for name in rooms())

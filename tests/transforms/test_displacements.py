@@ -169,7 +169,7 @@ def test_the_turning_norm_is_attained(seed: int) -> None:
 
 @pytest.mark.parametrize("degrees", [2, 5, 30, 60, 85, 90])
 def test_an_euler_box_lies_in_the_ball_of_twice_its_angle(degrees: float) -> None:
-    """The paper's cover of zyx rotations by rotation vectors; the smallest such ball is the one of THEORY section 3."""
+    """The smallest ball of rotation vectors that holds a zyx box (docs/theory.md, "Covers of rotations")."""
     phi = math.radians(degrees)
     rng = np.random.default_rng(0)
     angles = np.vstack([rng.uniform(-phi, phi, (20_000, 3)), _corners(np.full(3, -phi), np.full(3, phi))])

@@ -2,7 +2,7 @@
 
 Rows hold the centre and the d generators side by side, (d + 1, R, K), so that one matrix product serves them all; the
 error (R, K) has one of its own, with |weight|. Every step leaves room for the rounding of the bounds themselves and of
-a network evaluated in float64 (THEORY section 9).
+a network evaluated in float64 (docs/theory.md, "Certain answers").
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Certify the plain network without votes: branch and bound over exact cells (THEORY section 9)."""
+"""Certify the plain network without votes: branch and bound over exact cells (docs/theory.md, "Certain answers")."""
 
 from __future__ import annotations
 

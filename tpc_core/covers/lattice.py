@@ -2,7 +2,7 @@
 
 It is fixed by the cloud, the transform and the noise, never by the region that is asked for or by alpha. So every
 question about one object, however large its region and however often it is asked, reads the same cells, and a vote
-that was cast once is never cast again with fresh noise (THEORY section 8).
+that was cast once is never cast again with fresh noise (docs/theory.md, "One ledger of votes").
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def parse_claims(texts: Sequence[str]) -> tuple[ClaimSpec, ...]:
 def ascending(claims: Sequence[ClaimSpec]) -> list[int]:
     """The order in which to ask: no claim before one that it contains.
 
-    Asking upwards and stopping at the first failure keeps alpha for every claim (THEORY section 4); the
-    other way round, a claim would have two chances to pass.
+    Asking upwards and stopping at the first failure keeps alpha for every claim; the other way round, a claim would
+    have two chances to pass (docs/theory.md, "One ledger of votes").
     """
     return sorted(range(len(claims)), key=lambda i: (len(claims[i].radii), sum(claims[i].radii)))

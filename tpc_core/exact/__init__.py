@@ -1,4 +1,4 @@
-"""Answers without probability: branch and bound over cells of parameters (THEORY section 9).
+"""Answers without probability: branch and bound over cells of parameters (docs/theory.md, "Certain answers").
 
     network = network_of(model.module)                       # folded float32 weights, evaluated in float64
     problem = Problem(network, transform, cloud.points, region_of(transform, radii), label)

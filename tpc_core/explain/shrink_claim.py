@@ -1,7 +1,7 @@
 """Claim less: the largest region that the votes at hand certify, as a certificate of its own, for no further vote.
 
 Verdicts are functions of the ledger and the claim, and the scaled regions share one tree (or one probability), so the
-same ledger read at a smaller radius holds at the same level (THEORY section 8).
+same ledger read at a smaller radius holds at the same level (docs/theory.md, "One ledger of votes").
 """
 
 from __future__ import annotations

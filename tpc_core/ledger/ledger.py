@@ -2,7 +2,8 @@
 
 It belongs to one model, cloud, smoothing, transform and seed. Casting more votes lengthens streams; no vote is ever
 cast a second time with fresh noise. Verdict, largest radius, explanation, another radius and going on are functions of
-the ledger and the claim (THEORY section 8), so looking often, enlarging, shrinking and going on cost nothing.
+the ledger and the claim (docs/theory.md, "One ledger of votes"), so looking often, enlarging, shrinking and going on
+cost nothing.
 """
 
 from __future__ import annotations

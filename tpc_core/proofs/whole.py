@@ -52,7 +52,10 @@ class OneProbabilityProof(WholeProof):
 
 
 class TopClassProof(WholeProof):
-    """The claim holds, whatever its radius, if y_A is the top class: every rival must fall (THEORY section 8)."""
+    """The claim holds, whatever its radius, if y_A is the top class: every rival must fall.
+
+    See docs/theory.md, "Uniform smoothing over a group".
+    """
 
     kind = "group"
 

@@ -104,7 +104,7 @@ class ParameterSmoothing(Smoothing):
 
 @dataclass(frozen=True)
 class LinearShift(OneProbability):
-    """The joint Neyman-Pearson check of scale and shift (THEORY section 5)."""
+    """The joint Neyman-Pearson check of scale and shift (docs/theory.md, "Linear maps")."""
 
     sigma: float
     name = "linear"

@@ -2,8 +2,9 @@
 
 For a prior on (q, 1] that is fixed beforehand, E_n(q) is the mean of the likelihood ratio of p against q. Where the
 true p_A is at most q, E is a supermartingale that begins at 1, so it ever reaches 1/alpha with probability at most
-alpha (Ville's inequality): votes may be read at every block, and more may be cast whatever was read (THEORY
-section 8). The constants are part of the method: a verifier uses its own, not those of a certificate.
+alpha (Ville's inequality): votes may be read at every block, and more may be cast whatever was read (see
+docs/theory.md, "One test that may be read at any time"). The constants are part of the method: a verifier uses its
+own, not those of a certificate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How sure must the votes be for a linear map? The joint Neyman-Pearson check of THEORY section 5.
+"""How sure must the votes be for a linear map? The joint Neyman-Pearson check of docs/theory.md, "Linear maps".
 
 Under parameter smoothing I + E, an attack I + A turns the noise into A + E(I + A). With the singular values
 s of I + A this is a change of scale and a shift. `required_p_a` is the p_A above which no such change, for any

@@ -1,8 +1,8 @@
 """Displacement of everything that turns, twists and tapers about one axis.
 
 In cylinder coordinates about the axis, a point (r, angle, h) goes to
-(r (1 + taper h), angle + rotation + twist h, h). The three commute, so one bound (THEORY section 2) serves
-rotation, twist, taper and all their compositions, in any order.
+(r (1 + taper h), angle + rotation + twist h, h). The three commute, so one bound (docs/theory.md,
+"Exact displacements") serves rotation, twist, taper and all their compositions, in any order.
 """
 
 from __future__ import annotations

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ZYXReach(Reach):
-    """omega <= sqrt(da^2 + db^2 + dg^2 + 2 sin(max|beta|) |da dg|) within an Euler box (THEORY section 3)."""
+    """omega <= sqrt(da^2 + db^2 + dg^2 + 2 sin(max|beta|) |da dg|) within an Euler box.
+
+    See docs/theory.md, "Covers of rotations".
+    """
 
     turning: float
 
