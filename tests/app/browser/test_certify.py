@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.app.browser.conftest import READY
+
 pytestmark = pytest.mark.browser
 
 FACTS = ".tpc-facts"
@@ -101,7 +103,7 @@ def test_runs_outlive_the_page_and_a_reload(visit) -> None:
     page = visit("certify?transform=z-taper&radius=0.2")
     start(page)
     page.get_by_role("link", name="Explore").click()
-    page.wait_for_selector(".tpc-plot[data-drawn]")
+    page.wait_for_selector(READY["explore"])
     page.get_by_role("link", name="Certify").click()
     page.locator(".tpc-verdict").first.wait_for()
     page.reload()

@@ -26,7 +26,9 @@ def test_the_installed_explorer_draws_its_first_object(installed: Installed, chr
         page.get_by_text("What is proved").wait_for()
         page.goto(f"{address}/results")
         page.get_by_text("Certified accuracy, beside the paper's").wait_for()
+        page.wait_for_selector(".tpc-plot[data-drawn]")
         page.close()
     static = {url: status for url, status in served.items() if "/app/static/" in url}
+    assert any("/stage-" in url for url in static)
     assert any(url.endswith("plotly.min.js") for url in static)
     assert set(static.values()) <= {200, 304}
