@@ -10,9 +10,8 @@ import numpy as np
 from tpc_core.certificate.schema import Certificate
 from tpc_core.errors import InvalidCertificate
 from tpc_core.ledger import SELECT, Tally, refutation_place, stream_of
-from tpc_core.proofs import proof_of
 from tpc_core.verify.certain import recompute
-from tpc_core.verify.verify import Case, case_of, certain_case_of
+from tpc_core.verify.verify import Case, case_of, certain_case_of, proof_at
 from tpc_core.votes import BLOCK, Ballot, BaseClassifier, Voter, resolve_device
 
 if TYPE_CHECKING:
@@ -67,15 +66,8 @@ def check_model(certificate: Certificate, model: BaseClassifier) -> None:
 
 def _recorded(case: Case) -> Iterator[tuple[str, Tensor, Tally]]:
     """Every place with the cloud on which its votes were cast, and the votes."""
-    from dataclasses import replace
-
     for place, tally in case.ledger.tallies.items():
-        if place == SELECT:
-            yield place, case.cloud.points, tally
-            continue
-        pieces = place.split("|", 2)
-        family = int(pieces[1]) if pieces[0] == "cell" else case.claim.family
-        proof = case.proof if family == case.claim.family else proof_of(replace(case.claim, family=family))
-        yield place, proof.tested_cloud(place), tally
+        voted_on = case.cloud.points if place == SELECT else proof_at(case.proof, place).tested_cloud(place)
+        yield place, voted_on, tally
     for number, refutation in enumerate(case.ledger.refutations, start=1):
         yield refutation_place(number), case.claim.at(refutation.parameter), refutation.votes

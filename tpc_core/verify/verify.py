@@ -194,16 +194,16 @@ def _check_places(proof: Proof, ledger: Ledger) -> None:
     for place in ledger.tallies:
         if place == SELECT:
             continue
-        family = _family_of(place)
-        owner = (
-            proof if family in (None, proof.claim.family) else proof_of(replace(proof.claim, family=family))
-        )
-        owner.check_place(place)
+        proof_at(proof, place).check_place(place)
 
 
-def _family_of(place: str) -> int | None:
+def proof_at(proof: Proof, place: str) -> Proof:
+    """The proof that a place belongs to: a cell may be one of another shape of region, with noise of its own."""
     pieces = place.split("|", 2)
-    return int(pieces[1]) if pieces[0] == "cell" and len(pieces) == 3 and pieces[1].isdigit() else None
+    if pieces[0] != "cell" or len(pieces) != 3 or not pieces[1].isdigit():
+        return proof
+    family = int(pieces[1])
+    return proof if family == proof.claim.family else proof_of(replace(proof.claim, family=family))
 
 
 def _check_said(certificate: Certificate, ledger: Ledger, judgement: Judgement) -> None:
