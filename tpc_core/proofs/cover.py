@@ -123,10 +123,6 @@ class CoverProof(Proof):
             cell.path, "cell", state, cell.threshold, self.level(cell), hits, totals, cell, cell.centre
         )
 
-    def is_covered(self, ledger: Ledger) -> bool:
-        """The same as `standing(ledger).certified`, without the details."""
-        return all(state in ("passed", "refined") for _, state in self.walk(ledger))
-
     # -- the largest region --------------------------------------------------------------------------------------
 
     def largest_part(self, ledger: Ledger) -> float:
