@@ -19,12 +19,12 @@ RUN uv pip install --no-deps --require-hashes -r requirements.lock \
 COPY . .
 # plotly.js and the thumbnails are put in place now: the running container writes to /tmp and /var/lib/tpc alone.
 RUN uv pip install --no-deps --no-build-isolation -e . \
-    && /opt/venv/bin/python -c "from app.assets import prepare_static; prepare_static()" \
+    && /opt/venv/bin/python -c "from app.server.static_files import prepare_static; prepare_static()" \
     && /opt/venv/bin/python -m compileall -q app tpc_core \
     && mkdir -p data
 
 FROM ${BASE}
-# The libraries that Open3D renders stills with; app/system.py looks for the same ones.
+# The libraries that Open3D renders stills with; app/server/system.py looks for the same ones.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends libegl1 libgl1 libgomp1 libx11-6 \
@@ -48,5 +48,5 @@ ENV PATH=/opt/venv/bin:$PATH \
 USER 10001
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
-    CMD ["python", "-m", "app.health"]
+    CMD ["python", "-m", "app.server.health"]
 CMD ["python", "-m", "streamlit", "run", "app/main.py"]

@@ -46,12 +46,12 @@ lint: .venv/.dev
 test test-browser bench: export STREAMLIT_SERVER_HEADLESS = true
 
 test: .venv/.dev lint
-	$(BIN)/python -m app.system --browser --install
+	$(BIN)/python -m app.server.system --browser --install
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not browser" -n $(WORKERS) --dist worksteal --cov
 	$(BIN)/python -m pytest -m browser
 
 test-browser: .venv/.dev
-	$(BIN)/python -m app.system --browser --install
+	$(BIN)/python -m app.server.system --browser --install
 	$(BIN)/python -m pytest -m browser
 
 bench: .venv/.dev
@@ -81,7 +81,7 @@ lock: .venv/.dev
 	$(COMPILE) --generate-hashes --no-emit-package torch pyproject.toml --extra app --group build -o requirements.lock
 	$(COMPILE) --generate-hashes --no-emit-package torch --group dev -c requirements.lock -o requirements-dev.lock
 	$(COMPILE) --no-annotate pyproject.toml --extra app -c requirements.lock -o requirements.txt
-	$(BIN)/python -m app.system --packages > packages.txt
+	$(BIN)/python -m app.server.system --packages > packages.txt
 
 licences: .venv/.dev
 	$(BIN)/python scripts/licences.py

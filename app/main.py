@@ -1,4 +1,4 @@
-"""TPC Explorer: `streamlit run app/main.py`. This is the server; the pages that it shows are in app/pages.py."""
+"""TPC Explorer: `streamlit run app/main.py`. This is the server; the pages that it shows are in app/navigation.py."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts app/ on the path, and not 
 import streamlit as st  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
 
-from app.protection.address import hosts  # noqa: E402
-from app.protection.connections import Connections  # noqa: E402
-from app.protection.cookie import Cookies  # noqa: E402
-from app.protection.failures import show_one_sentence  # noqa: E402
-from app.protection.headers import Headers  # noqa: E402
-from app.protection.origins import Origins  # noqa: E402
-from app.protection.outgoing import stay_at_home  # noqa: E402
-from app.protection.uploads import UploadDoor, account_for_uploads  # noqa: E402
+from app.server.protection.address import hosts  # noqa: E402
+from app.server.protection.connections import Connections  # noqa: E402
+from app.server.protection.cookie import Cookies  # noqa: E402
+from app.server.protection.failures import show_one_sentence  # noqa: E402
+from app.server.protection.headers import Headers  # noqa: E402
+from app.server.protection.origins import Origins  # noqa: E402
+from app.server.protection.outgoing import stay_at_home  # noqa: E402
+from app.server.protection.uploads import UploadDoor, account_for_uploads  # noqa: E402
 
 os.umask(0o077)  # what the server writes down is for itself: folders 0700, files 0600
 if folder := os.environ.get("TPC_RUNS"):
@@ -36,7 +36,7 @@ stay_at_home()
 account_for_uploads()
 
 explorer = st.App(
-    ROOT / "app" / "pages.py",
+    ROOT / "app" / "navigation.py",
     middleware=[
         Middleware(Headers),
         Middleware(Origins, hosts=hosts()),

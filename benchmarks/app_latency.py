@@ -17,7 +17,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from app.serve import CHROMIUM_FLAGS, serve
+from app.server.serve import CHROMIUM_FLAGS, serve
 from benchmarks.machine import describe_machine
 
 ROOT = Path(__file__).resolve().parents[1]

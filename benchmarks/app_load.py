@@ -26,7 +26,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from app.serve import CHROMIUM_FLAGS, Served, served
+from app.server.serve import CHROMIUM_FLAGS, Served, served
 from benchmarks.app_latency import percentile
 from benchmarks.machine import describe_machine
 from benchmarks.marked import make_marks
@@ -110,7 +110,9 @@ async def chromium(profile: Path) -> AsyncIterator[str]:
     as much of the machine as the pages: an artefact of having a class on the server's own machine.
     """
     program = shutil.which("chromium")
-    assert program is not None, "Chromium is not here; `python -m app.system --browser --install` brings it"
+    assert program is not None, (
+        "Chromium is not here; `python -m app.server.system --browser --install` brings it"
+    )
     flags = ["--headless=new", "--remote-debugging-port=0", f"--user-data-dir={profile}", *CHROMIUM_FLAGS]
     process = await asyncio.create_subprocess_exec(
         program, *flags, "about:blank", stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL

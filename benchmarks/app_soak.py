@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.serve import Served, served
+from app.server.serve import Served, served
 from benchmarks.machine import describe_machine
 from benchmarks.marked import make_marks
 from benchmarks.processes import Meter

@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT))
 
 from PIL import Image  # noqa: E402
 
-from app.serve import CHROMIUM_FLAGS, serve  # noqa: E402
-from app.system import BROWSERS  # noqa: E402
+from app.server.serve import CHROMIUM_FLAGS, serve  # noqa: E402
+from app.server.system import BROWSERS  # noqa: E402
 
 SIZES = {"small": (1280, 720), "large": (1920, 1080)}
 PATIENCE = 180_000

@@ -15,7 +15,7 @@ from app.figures.cells import curve_figure, heatmap_figure, volume_figure
 from app.figures.cloud import CloudView, certified_parts_figure, cloud_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
 from app.figures.theme import LIGHT, Figure
-from app.jobs import CellView, Count
+from app.server.jobs import CellView, Count
 from tpc_core import Certificate
 from tpc_core.case_view import ATTACK, CaseView
 from tpc_core.certificate.sentence import confidence_words

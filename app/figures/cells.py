@@ -23,7 +23,7 @@ from app.figures.theme import (
     base_layout,
     colour_bar,
 )
-from app.jobs import CellView
+from app.server.jobs import CellView
 from tpc_core import Transform
 
 Mode = Literal["bound", "margin", "samples", "state", "coverage"]

@@ -12,7 +12,7 @@ from app.figures.arrays import packed, xyz
 from app.figures.axes import ParameterAxis, parameter_axes
 from app.figures.cells import Mode, cell_text, curve_figure, heatmap_figure, slice_cells, star, volume_figure
 from app.figures.theme import OKABE_ITO, STATES, Figure, Theme
-from app.jobs import CellView
+from app.server.jobs import CellView
 from tpc_core.case_view import CaseView, is_short
 from tpc_core.proofs import CellStanding
 

@@ -11,7 +11,7 @@ from app.figures.arrays import packed
 from app.figures.axes import parameter_axes
 from app.figures.cells import outlines, rasterise
 from app.figures.theme import SEQUENTIAL, STATES, Figure, Theme, axis, base_layout, colour_bar
-from app.jobs import BoxView
+from app.server.jobs import BoxView
 from tpc_core import Transform
 
 MANY = 60

@@ -9,7 +9,7 @@ import numpy as np
 from app.figures.arrays import packed
 from app.figures.axes import parameter_axes
 from app.figures.theme import OKABE_ITO, SEQUENTIAL, STATES, Figure, Theme, axis, base_layout, colour_bar
-from app.jobs import Count
+from app.server.jobs import Count
 from tpc_core import Transform
 from tpc_core.explain import probability
 from tpc_core.landscape import Landscape

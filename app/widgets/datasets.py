@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from app import cache
 from app.components.draws import draws
+from app.components.escape_markdown import literal
 from app.figures.votes import strip
-from app.literal import literal
+from app.server import cache
 from tpc_core.data import Dataset, open_dataset
 from tpc_core.data.roots import VARIABLES
 from tpc_core.errors import TpcError

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import cache
+from app.components.escape_markdown import literal
 from app.components.thumbnails import thumbnails
-from app.links import Piece
-from app.literal import literal
-from app.uploads import is_upload, read_upload
-from app.visitors import uploads
+from app.server import cache
+from app.server.visitors import uploads
+from app.session.links import Piece
+from app.session.uploads import is_upload, read_upload
 from app.widgets.datasets import DATASETS, browse, parsed_spec, step
 from tpc_core import gallery
 from tpc_core.data import Shape

@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components.sliders import Posing, sliders
-from app.links import Piece, as_number, written
-from app.state import (
+from app.session.links import Piece, as_number, written
+from app.session.pose import (
     Pose,
     Poser,
     has_axis,

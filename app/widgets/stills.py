@@ -9,12 +9,12 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from app.components.escape_markdown import literal
+from app.components.style import theme
 from app.figures.cloud import CloudView, Colouring, graded, ramp
 from app.figures.looks import point_radius, stage_look
 from app.figures.theme import OKABE_ITO, Theme
-from app.literal import literal
-from app.look import theme
-from app.stills import CannotRender, Renderer, Still, camera_of
+from app.server.stills import CannotRender, Renderer, Still, camera_of
 
 
 @st.cache_resource(show_spinner=False)

@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app import crowd
-from app.ballot import votes_that_fit
-from app.crowd import MANY, GiveWay, crowded
+from app.pages.explore.ballot import votes_that_fit
+from app.server import crowd
+from app.server.crowd import MANY, GiveWay, crowded
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import cache
+from app.server import cache
 from app.widgets.datasets import Shelf, parsed_spec, step
 
-MAIN = str(Path(__file__).resolve().parents[2] / "app" / "pages.py")
+MAIN = str(Path(__file__).resolve().parents[2] / "app" / "navigation.py")
 OFF = "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n"
 
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.debug.examples import EXAMPLES
-from app.debug.tasks import Desk, Task
 from app.figures.debug_cell import interval_figure, votes_figure
 from app.figures.debug_gap import gap_figure
 from app.figures.debug_map import curve, heatmap, volume
 from app.figures.debug_take import votes_curve
 from app.figures.theme import DARK, LIGHT
-from app.jobs import TooManyJobs
-from app.turns import Turns
+from app.pages.debug.examples import EXAMPLES
+from app.pages.debug.tasks import Desk, Task
+from app.server.fair_queue import Turns
+from app.server.jobs import TooManyJobs
 from tests.certificate.made import QUESTIONS, genuine
 from tpc_core import Certificate, certify, list_models
 from tpc_core.case_view import CaseView
@@ -37,8 +37,8 @@ PATIENCE = 120.0
 def debug_page(visitor: str = "debug-tester") -> None:
     import streamlit as st
 
-    from app.settings import keep_settings
-    from app.views.debug import page
+    from app.pages.debug.page import page
+    from app.session.settings import keep_settings
 
     st.session_state["visitor"] = visitor
     keep_settings()
@@ -83,7 +83,7 @@ class TestPage:
 
 def with_cases(first: str, *others: str) -> AppTest:
     """The page with some certificates, as if they had been opened from files; the first is on screen."""
-    from app.debug.cases import keep
+    from app.pages.debug.cases import keep
 
     visitor = f"looks into {first}"
     for kind in (*others, first):
@@ -106,7 +106,7 @@ class TestLinks:
 
     @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.verdict)
     def test_a_question_comes_back_from_its_words(self, example: Any) -> None:
-        from app.debug import asked
+        from app.pages.debug import question_link as asked
 
         request = example.request()
         words = asked.words_of(request)
@@ -136,8 +136,8 @@ class TestLinks:
         assert app.session_state["words"] is None
 
     def test_a_certificate_from_a_file_has_a_link_where_its_object_is_in_the_gallery(self) -> None:
-        from app.debug.asked import request_of, words_of
-        from app.debug.cases import Case
+        from app.pages.debug.cases import Case
+        from app.pages.debug.question_link import request_of, words_of
 
         certificate, request = made(2), EXAMPLES[2].request()
         found = request_of(Case("file:1", "from a file", certificate, request.model))
@@ -150,8 +150,8 @@ def linked_words(words: dict[str, str]) -> None:
     """A page that takes a link and says what it understood."""
     import streamlit as st
 
-    from app import links
-    from app.debug import asked
+    from app.pages.debug import question_link as asked
+    from app.session import links
 
     st.session_state["visitor"] = "linked"
     st.session_state["notices"] = links.take(asked.LINKED, words)
@@ -162,7 +162,7 @@ def linked_words(words: dict[str, str]) -> None:
 
 @needs_model
 def test_one_click_settles_a_cell_that_was_short_of_votes() -> None:
-    from app.debug.cases import cases, keep
+    from app.pages.debug.cases import cases, keep
 
     request, certificate = EXAMPLES[2].request(), made(2)
     first = CaseView.of(certificate).failing[0]
@@ -306,7 +306,7 @@ class TestTasks:
 
 
 def test_a_file_may_not_name_a_model_by_its_path(tmp_path: Path) -> None:
-    from app.debug.cases import model_of
+    from app.pages.debug.cases import model_of
     from tests.certificate.made import changed
 
     named = changed(
@@ -318,11 +318,11 @@ def test_a_file_may_not_name_a_model_by_its_path(tmp_path: Path) -> None:
 @needs_model
 def test_going_on_waits_for_a_run_that_writes_into_the_same_ledger_and_holds_nobody_up() -> None:
     """The run needs its turns to end, so whoever waits for it must not keep one."""
-    from app.debug.cases import keep
-    from app.debug.opened import Opened, opened
-    from app.debug.tasks import desk
-    from app.debug.work import start_more
-    from app.visitors import board
+    from app.pages.debug.cases import keep
+    from app.pages.debug.opened_case import Opened, opened
+    from app.pages.debug.tasks import desk
+    from app.pages.debug.work import start_more
+    from app.server.visitors import board
     from tpc_core.explain import Remedy
 
     request, certificate = EXAMPLES[2].request(), made(2)

@@ -27,7 +27,7 @@ from app.figures.points import bounds_figure
 from app.figures.single import convergence_figure, group_figure, landscape_figure
 from app.figures.theme import DARK, LIGHT, OKABE_ITO, theme_of
 from app.figures.votes import MOST_POINTS, draw_strip, strip, tally
-from app.jobs import CellView, Count
+from app.server.jobs import CellView, Count
 from tpc_core import parse_transform
 from tpc_core.covers import Cell
 from tpc_core.landscape import Landscape

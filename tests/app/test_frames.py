@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from app.figures.arrays import unpacked
-from app.frames import PLOTLY, STAGE, Setting, changes, frame, scene, stage_parts, view_of
-from app.state import moved
+from app.pages.explore.frames import PLOTLY, STAGE, Setting, changes, frame, scene, stage_parts, view_of
+from app.session.pose import moved
 from tpc_core import load_shape, parse_transform
 
 

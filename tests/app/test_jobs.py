@@ -13,8 +13,8 @@ import pytest
 
 from app.figures.margins import margin_bars
 from app.figures.theme import theme_of
-from app.jobs import FORGOTTEN_AFTER, JobBoard, JobView, Request, TooManyJobs
-from app.turns import PATIENT, Turns, be_patient
+from app.server.fair_queue import PATIENT, Turns, be_patient
+from app.server.jobs import FORGOTTEN_AFTER, JobBoard, JobView, Request, TooManyJobs
 from tpc_core import Budget, Options, Question, load_model, load_object, verify
 
 

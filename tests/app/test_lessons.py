@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import links
 from app.figures.theme import DARK, LIGHT
-from app.lessons import live
-from app.lessons.formula import Symbol, colour, twofold
-from app.lessons.state import FIELDS, LESSON, Choice, Number, fields_of, linked
+from app.pages.lessons import live
+from app.pages.lessons.formula import Symbol, colour, twofold
+from app.pages.lessons.state import FIELDS, LESSON, Choice, Number, fields_of, linked
+from app.session import links
 from tpc_core import list_models
 
 NEEDED = {"pointnet64-noise", "pointnet64-z-twist", "pointnet64-so3-group"}
@@ -23,7 +23,7 @@ needs_models = pytest.mark.skipif(
 
 def lessons_page() -> None:
     """The Lessons page by itself."""
-    from app.views.lessons import page
+    from app.pages.lessons.page import page
 
     page()
 

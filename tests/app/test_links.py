@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from tpc_core import Question, list_models, parse_transform
 
-MAIN = str(Path(__file__).resolve().parents[2] / "app" / "pages.py")
+MAIN = str(Path(__file__).resolve().parents[2] / "app" / "navigation.py")
 HELD = {
     "object": "gallery:lamp-2",
     "transform": "z-twist+z-taper",
@@ -50,8 +50,8 @@ def certify_page() -> None:
     """The Certify page by itself: AppTest cannot follow pages that are functions."""
     import streamlit as st
 
-    from app.settings import keep_settings
-    from app.views.certify import page
+    from app.pages.certify.page import page
+    from app.session.settings import keep_settings
 
     st.session_state["visitor"] = "linker"
     keep_settings()

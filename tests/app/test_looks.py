@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from app.ballot import look, votes_that_fit
 from app.figures.cameras import plotly_camera
 from app.figures.cloud import CloudView
 from app.figures.theme import LIGHT
-from app.stills import CannotRender, Renderer, Still, camera_of, obstacle
+from app.pages.explore.ballot import look, votes_that_fit
+from app.server.stills import CannotRender, Renderer, Still, camera_of, obstacle
 from app.widgets.stills import still_of
 from tpc_core import CoordinateSmoothing
 from tpc_core.models import build
@@ -65,8 +65,10 @@ def test_a_still_is_a_picture() -> None:
 
 
 def test_a_worker_that_dies_is_a_sentence_and_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.stills.obstacle", lambda: None)  # as where all that it needs seems to be there
-    monkeypatch.setattr("app.stills.sys.executable", "/bin/false")
+    monkeypatch.setattr(
+        "app.server.stills.obstacle", lambda: None
+    )  # as where all that it needs seems to be there
+    monkeypatch.setattr("app.server.stills.sys.executable", "/bin/false")
     with pytest.raises(CannotRender, match="apt-get install"):
         Renderer().render(Still(np.zeros((2, 3)), np.zeros((2, 3)), (1.0, 1.0, 1.0)))
 

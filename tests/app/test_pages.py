@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.uploads import read_upload
-from app.visitors import board, uploads
+from app.server.visitors import board, uploads
+from app.session.uploads import read_upload
 from tpc_core import list_models
 
-MAIN = str(Path(__file__).resolve().parents[2] / "app" / "pages.py")
+MAIN = str(Path(__file__).resolve().parents[2] / "app" / "navigation.py")
 
 needs_model = pytest.mark.skipif(
     not any(card.name == "pointnet64-noise" for card in list_models()),
@@ -33,8 +33,8 @@ def certify_page() -> None:
     """The Certify page by itself: AppTest cannot follow pages that are functions."""
     import streamlit as st
 
-    from app.settings import keep_settings
-    from app.views.certify import page
+    from app.pages.certify.page import page
+    from app.session.settings import keep_settings
 
     st.session_state["visitor"] = "tester"
     keep_settings()

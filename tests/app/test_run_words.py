@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.uploads import Uploads, read_upload
-from app.widgets.estimates import duration, in_words
-from app.widgets.requests import transform_names
+from app.pages.certify.estimates import duration, in_words
+from app.pages.certify.question_form import transform_names
+from app.session.uploads import Uploads, read_upload
 from tpc_core import Budget, Options, Question, TpcError
 from tpc_core.certify.estimate import Estimate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from app.state import (
+from app.session.pose import (
     Pose,
     Poser,
     has_axis,

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.figures.results import standing_figure
 from app.figures.theme import LIGHT
-from app.views import results
-from app.views.theory import DOCUMENT, implementation, sections
+from app.pages.results import page as results
+from app.pages.theory.page import DOCUMENT, implementation, sections
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.paper import paper
 from tpc_core.evaluation.standing import best_answers, load_summaries, read_summary, standings
@@ -24,14 +24,14 @@ _, SECTIONS = sections(DOCUMENT.read_text(encoding="utf-8"))
 
 def theory_page() -> None:
     """The Theory page by itself."""
-    from app.views.theory import page
+    from app.pages.theory.page import page
 
     page()
 
 
 def results_page() -> None:
     """The Results page by itself."""
-    from app.views.results import page
+    from app.pages.results.page import page
 
     page()
 

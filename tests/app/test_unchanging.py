@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit import config
 
-from app.unchanging import remember_theme
+from app.server.streamlit_patches import remember_theme
 
 
 def test_sections_are_picked_out_once_until_the_file_changes(monkeypatch: pytest.MonkeyPatch) -> None:

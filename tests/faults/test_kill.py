@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.jobs import JobBoard, Request, SavedRuns
+from app.server.jobs import JobBoard, Request, SavedRuns
 from tests.certificate.made import QUESTIONS
 from tests.faults.slow import slow_question
 from tpc_core.certificate import Certificate
@@ -87,7 +87,7 @@ import sys
 from pathlib import Path
 from importlib import import_module
 import_module("tpc_core.certify").SAVE_SECONDS = 0.05
-from app.jobs import JobBoard, Request, SavedRuns
+from app.server.jobs import JobBoard, Request, SavedRuns
 from tests.faults.slow import slow_request
 board = JobBoard(saved=SavedRuns(Path(sys.argv[1])))
 board.submit("a visitor", slow_request(Request, pause=0.02)).join()

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.jobs import Request, SavedRuns
-from app.jobs.saved import keep, read_saved
-from app.visitors import board
+from app.server.jobs import Request, SavedRuns
+from app.server.jobs.saved import keep, read_saved
+from app.server.visitors import board
 from tpc_core import Budget, Certificate, Options, Question, load_model, load_object, verify
 from tpc_core.certify import certify_events
 from tpc_core.errors import InvalidFile
@@ -20,7 +20,7 @@ from tpc_core.errors import InvalidFile
 def script() -> None:
     import streamlit as st
 
-    from app.widgets.unfinished import offer_unfinished
+    from app.pages.certify.unfinished import offer_unfinished
 
     st.session_state.setdefault("visitor", "me")
     offer_unfinished("me")

@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 import trimesh
 
-from app import certificate_reader
+from app.server import certificate_reader
 from tests.certificate.made import QUESTIONS, genuine, model_of
 from tpc_core.certificate import Certificate
 from tpc_core.certify import Budget, certify

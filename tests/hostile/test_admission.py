@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.admission import IN_ALL, PER_MACHINE, PER_VISITOR, RESTS_AFTER, FairBoard, Held, makes_room
-from app.jobs import Job, TooManyJobs
-from app.jobs.views import Request
-from app.visitors import Visitors
+from app.server.admission import IN_ALL, PER_MACHINE, PER_VISITOR, RESTS_AFTER, FairBoard, Held, makes_room
+from app.server.jobs import Job, TooManyJobs
+from app.server.jobs.views import Request
+from app.server.visitors import Visitors
 from tests.certificate.made import QUESTIONS
 from tpc_core import Question
 

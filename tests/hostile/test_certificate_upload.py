@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app import uploads
+from app.session import uploads
 from tests.certificate.made import genuine
 from tests.hostile.fuzz import check_sentence
 from tpc_core.border import CERTIFICATE

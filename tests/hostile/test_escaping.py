@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from app.components.escape_markdown import literal
 from app.export import run_report
-from app.literal import literal
 from tests.certificate.made import QUESTIONS
 from tests.hostile.targets import _journal
 from tpc_core import Certificate, Cloud, certify

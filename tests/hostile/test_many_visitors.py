@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import app.visitors
-from app.uploads import Uploads, size_of
-from app.visitors import Visitors
+import app.server.visitors
+from app.server.visitors import Visitors
+from app.session.uploads import Uploads, size_of
 from tpc_core.data import Shape
 from tpc_core.data.ordered import OrderedPoints
 
@@ -73,9 +73,9 @@ def test_the_register_forgets_visitors_who_are_gone_and_keeps_those_who_reload(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runtime, now = Runtime(), [1000.0]
-    monkeypatch.setattr(app.visitors, "exists", lambda: True)
-    monkeypatch.setattr(app.visitors, "get_instance", lambda: runtime)
-    monkeypatch.setattr(app.visitors.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(app.server.visitors, "exists", lambda: True)
+    monkeypatch.setattr(app.server.visitors, "get_instance", lambda: runtime)
+    monkeypatch.setattr(app.server.visitors.time, "monotonic", lambda: now[0])
     register = Visitors()
     for number in range(50):
         register.note(f"visitor-{number}", f"session-{number}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from app import links
+from app.session import links
 from tests.hostile.fuzz import check_sentence
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,13 +32,13 @@ def test_a_link_with_long_and_strange_values_costs_a_few_sentences() -> None:
 
 
 def _broken_page() -> None:
-    from app.protection.failures import show_one_sentence
+    from app.server.protection.failures import show_one_sentence
 
     assert show_one_sentence(KeyError("secret/path <b>bold</b>"))
 
 
 def _refused_page() -> None:
-    from app.protection.failures import show_one_sentence
+    from app.server.protection.failures import show_one_sentence
     from tpc_core.errors import InvalidCertificate
 
     assert show_one_sentence(InvalidCertificate("the counts of <cell> 3 do not fit"))

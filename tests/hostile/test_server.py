@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from app.protection.headers import content_policy, embedding_sites
-from app.protection.origins import Origins
-from app.serve import Served, served
+from app.server.protection.headers import content_policy, embedding_sites
+from app.server.protection.origins import Origins
+from app.server.serve import Served, served
 from tests.hostile.session import Answer, Session, ask, cookies_of
 
 GUARD = Path(__file__).parent / "guard"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from app.protection import uploads
-from app.protection.connections import Connections
-from app.protection.uploads import ANNOUNCED, AccountedFiles, UploadDoor
+from app.server.protection import uploads
+from app.server.protection.connections import Connections
+from app.server.protection.uploads import ANNOUNCED, AccountedFiles, UploadDoor
 
 
 def store(whose: dict[str, tuple[str, str]], of_one: int = 100, of_all: int = 300) -> AccountedFiles:

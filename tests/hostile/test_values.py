@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.state import Poser, parsed, within
+from app.session.pose import Poser, parsed, within
 from tests.hostile.fuzz import check_sentence
 from tpc_core.certify import Budget, Options
 from tpc_core.cli import main

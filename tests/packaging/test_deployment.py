@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app import system
-from app.health import address
-from app.system import LIBRARIES, install_command, missing_libraries
+from app.server import system
+from app.server.health import address
+from app.server.system import LIBRARIES, install_command, missing_libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -32,7 +32,7 @@ def test_a_browser_needs_what_drives_it_as_well(monkeypatch: pytest.MonkeyPatch)
 
 def test_looking_for_libraries_needs_nothing_but_python() -> None:
     bare = subprocess.run(
-        [sys.executable, "-I", "-S", "app/system.py"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-I", "-S", "app/server/system.py"], cwd=ROOT, capture_output=True, text=True
     )
     assert bare.returncode == 0, bare.stderr
 
@@ -44,7 +44,7 @@ def test_the_container_brings_what_open3d_needs() -> None:
 
 def test_the_container_does_not_run_as_root_and_reports_its_health() -> None:
     assert re.search(r"^USER \d+$", DOCKERFILE, flags=re.MULTILINE)
-    assert '"app.health"' in DOCKERFILE
+    assert '"app.server.health"' in DOCKERFILE
 
 
 def test_the_container_and_the_lock_use_the_same_uv() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from app.stills import obstacle
+from app.server.stills import obstacle
 from scripts.licences import LOCKS, locked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,14 +28,15 @@ NAMES = set(sys.argv.pop(1).split(","))
 sys.meta_path.insert(0, Blocked())
 """
 PAGES = (
-    BLOCKED + "import app.pages, app.main, app.certificate_reader, app.stills.worker, tpc_core.cli.certify\n"
+    BLOCKED
+    + "import app.navigation, app.main, app.server.certificate_reader, app.server.stills.worker, tpc_core.cli.certify\n"
 )
 STILL = (
     BLOCKED
     + """
 import numpy as np
-from app.stills import Still
-from app.stills.worker import _render, _renderer
+from app.server.stills import Still
+from app.server.stills.worker import _render, _renderer
 still = Still(np.eye(3) / 2, np.full((3, 3), 0.5), (1.0, -1.0, 0.5))
 assert _render(still.encoded(), _renderer()).startswith(b"\\x89PNG")
 """

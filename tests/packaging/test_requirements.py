@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from app.system import LIBRARIES
+from app.server.system import LIBRARIES
 from scripts.licences import locked, torch_version
 
 ROOT = Path(__file__).resolve().parents[2]

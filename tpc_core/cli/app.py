@@ -28,7 +28,7 @@ def app(port: int, host: str, no_browser: bool) -> int:
         if find_spec(needed) is None:
             raise MissingDependency(f"the explorer needs {needed}: pip install 'tpc-explorer[app]'")
     folder = writable_explorer()
-    subprocess.run([sys.executable, "-m", "app.system"], cwd=folder.parent, check=True)
+    subprocess.run([sys.executable, "-m", "app.server.system"], cwd=folder.parent, check=True)
     command = [sys.executable, "-m", "streamlit", "run", str(folder / ENTRY)]
     command += ["--server.port", str(port), "--server.address", host]
     if no_browser:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.serve import CHROMIUM_FLAGS, served
-from app.system import BROWSERS, install_command, missing_browser
+from app.server.serve import CHROMIUM_FLAGS, served
+from app.server.system import BROWSERS, install_command, missing_browser
 
 CHROMIUM = next((path for path in map(shutil.which, BROWSERS) if path), None)
 PATIENCE = 180_000

@@ -1,0 +1,51 @@
+"""The pages of TPC Explorer, as every visitor gets them; app/main.py is the server that shows them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:  # `streamlit run` puts app/ on the path, and not the folder that holds it
+    sys.path.insert(0, str(ROOT))
+
+import streamlit as st  # noqa: E402
+from streamlit import config  # noqa: E402
+
+from app.components.style import style  # noqa: E402
+from app.pages.certify import page as certify  # noqa: E402
+from app.pages.debug import page as debug  # noqa: E402
+from app.pages.explore import page as explore  # noqa: E402
+from app.pages.lessons import page as lessons  # noqa: E402
+from app.pages.results import page as results  # noqa: E402
+from app.pages.theory import page as theory  # noqa: E402
+from app.server.fair_queue import let_others_in  # noqa: E402
+from app.server.memory import set_libraries_aside, share_arenas  # noqa: E402
+from app.server.static_files import prepare_static  # noqa: E402
+from app.server.streamlit_patches import remember_theme  # noqa: E402
+from app.server.visitors import visitor  # noqa: E402
+from app.session.settings import keep_settings  # noqa: E402
+from tpc_core.shipped import shipped  # noqa: E402
+
+for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside, let_others_in):
+    st.cache_resource(show_spinner=False)(once)()
+if config._server_mode == "starlette-managed":  # this file by itself, without what stands before it
+    st.error("The explorer is started by `tpc app`, or `streamlit run app/main.py`.")
+    st.stop()
+st.set_page_config(page_title="TPC Explorer", page_icon=str(shipped("assets", "icon.png")), layout="wide")
+
+pages = {
+    "explore": st.Page(explore.page, title="Explore", icon=":material/3d_rotation:", default=True),
+    "certify": st.Page(certify.page, title="Certify", icon=":material/verified:", url_path="certify"),
+    "debug": st.Page(debug.page, title="Debug", icon=":material/troubleshoot:", url_path="debug"),
+    "lessons": st.Page(lessons.page, title="Lessons", icon=":material/school:", url_path="lessons"),
+    "theory": st.Page(theory.page, title="Theory", icon=":material/menu_book:", url_path="theory"),
+    "results": st.Page(results.page, title="Results", icon=":material/leaderboard:", url_path="results"),
+}
+st.session_state["pages"] = pages
+st.session_state["visitor"] = visitor()
+keep_settings()
+style()
+# Streamlit's default page is at / alone; people also type and link its name.
+by_name = st.Page(explore.page, title="Explore", url_path="explore", visibility="hidden")
+st.navigation([*pages.values(), by_name], position="top").run()

@@ -1,0 +1,1 @@
+"""Certify: a question, its run, the map and the verdict."""

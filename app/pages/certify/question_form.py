@@ -1,0 +1,260 @@
+"""Asking a question: transform, radius, model and settings, with what it will take and why a model does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.components.escape_markdown import literal
+from app.pages.certify.estimates import expect
+from app.pages.certify.question_link import (
+    BUDGETS,
+    CONFIDENCES,
+    FIRST_TRANSFORM,
+    LARGEST_SEED,
+    PROOFS,
+    asked_transform,
+    first_radius,
+    radius_keys,
+    sigma_keys,
+)
+from app.server import cache
+from app.server.jobs import Request
+from app.session.pose import Pose
+from app.session.uploads import is_upload
+from app.widgets.objects import current_shape, current_spec, title_of
+from app.widgets.poses import describe_preset, poser
+from tpc_core import (
+    Budget,
+    Model,
+    Options,
+    Question,
+    Smoothing,
+    Transform,
+    all_transforms,
+    parse_transform,
+)
+from tpc_core.data import Shape
+from tpc_core.errors import TpcError
+from tpc_core.models import ModelCard
+from tpc_core.transforms import Composition
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Whether a model can answer for a transform, and if not, why."""
+
+    card: ModelCard
+    reason: str = ""
+
+
+def transform_names() -> list[str]:
+    """Every transform that can be certified, those about z first."""
+    names = [transform.name for transform in all_transforms()]
+    return sorted(names, key=lambda name: (name[:2] in ("x-", "y-"), names.index(name)))
+
+
+def fits(transform: Transform, shape: Shape, *, certain: bool = False) -> list[Fit]:
+    """All models, each with the reason where it does not fit."""
+    every = cache.bounded(transform.name) if certain else cache.fitting(transform.name)
+    return [Fit(card, objection or _too_few(card, shape)) for card, objection in every]
+
+
+def _too_few(card: ModelCard, shape: Shape) -> str:
+    points = card.num_points or 64
+    return (
+        f"it needs {points} points, and {shape.name} has {shape.max_points}"
+        if points > shape.max_points
+        else ""
+    )
+
+
+def ask() -> Request | None:
+    """The controls of the left column; the request that they describe, or None with the reason on screen."""
+    shape = current_shape()
+    transform = _transform()
+    largest = (
+        st.segmented_control("Question", ["A radius", "The largest"], key="goal", required=True)
+        == "The largest"
+    )
+    certain = _certain()
+    radius = _radius(transform, largest)
+    model = _model(fits(transform, shape, certain=certain), transform, certain)
+    if model is None:
+        return None
+    options = Options(proof="certain", largest=largest) if certain else _settings(model, transform, largest)
+    if options is None:
+        return None
+    spec = current_spec()
+    private = is_upload(spec)
+    cloud = shape.cloud(model.num_points or 64)
+    try:
+        question = Question.of(
+            model.name, cloud.name if private else spec, len(cloud), transform, radius, options
+        )
+    except TpcError as error:
+        st.warning(literal(error))
+        return None
+    request = Request(f"{title_of(spec, shape)}, {transform.name}", question, model, cloud, private)
+    if certain:
+        st.caption("Cell by cell, until every one is proved or a counterexample is found; mostly seconds.")
+        return request
+    return request if expect(request) else None
+
+
+def _certain() -> bool:
+    """Whether the plain network is asked about, without votes."""
+    st.session_state.setdefault("proof", PROOFS["smoothed"])
+    words = list(PROOFS.values())
+    chosen = st.segmented_control(
+        "Proof",
+        words,
+        key="proof",
+        required=True,
+        help="By votes: about the smoothed network, with the confidence that you set. Exact: about the plain network, "
+        "proved cell by cell, with no probability of error.",
+    )
+    return bool(chosen == PROOFS["certain"])
+
+
+def _transform() -> Transform:
+    names = transform_names()
+    wanted = st.session_state.pop("certify_transform", None)
+    if wanted is not None:
+        st.session_state["asked_transform"] = wanted
+    elif "asked_transform" not in st.session_state:
+        posed = poser().pose.transform
+        st.session_state["asked_transform"] = FIRST_TRANSFORM if posed == Pose().transform else posed
+    asked = asked_transform().name
+    if asked not in names:
+        names = [*names, asked]  # a composition that the visitor made
+    return parse_transform(str(st.selectbox("Transform", names, key="asked_transform")))
+
+
+def _radius(transform: Transform, largest: bool) -> dict[str, float] | None:
+    """One number for each radius; the largest region needs them only where it has a direction to grow in."""
+    if largest and not isinstance(transform, Composition):
+        return None
+    presets = {describe_preset(transform, radius): radius for radius in transform.paper_radii}
+    keys = list(radius_keys(transform).values())
+    for key, value in zip(keys, first_radius(transform), strict=True):
+        st.session_state.setdefault(key, float(value))
+
+    def take() -> None:
+        picked = presets.get(str(st.session_state.get(f"radii_{transform.name}")))
+        for key, value in zip(keys, picked or (), strict=False):
+            st.session_state[key] = float(value)
+
+    columns = st.columns(len(keys))
+    values = {}
+    for column, key, p in zip(columns, keys, transform.radii, strict=True):
+        name = "Radius" if len(keys) == 1 else p.name
+        values[p.name] = float(
+            column.number_input(
+                f"{name} (°)" if p.unit == "deg" else name,
+                min_value=0.0,
+                max_value=p.largest_radius,
+                step=p.step if p.unit == "deg" else 0.05,
+                key=key,
+                format="%g",
+            )
+        )
+    if presets:
+        st.pills(
+            "The paper's radii",
+            list(presets),
+            key=f"radii_{transform.name}",
+            on_change=take,
+            label_visibility="collapsed",
+        )
+    if largest:
+        st.caption("The search grows in these proportions and ends at this size.")
+    return values
+
+
+def _model(every: list[Fit], transform: Transform, certain: bool) -> Model | None:
+    good = [fit.card.name for fit in every if not fit.reason]
+    bad = [fit for fit in every if fit.reason]
+    model = None
+    if good:
+        if st.session_state.get("asked_model") not in good:
+            explored = st.session_state.get("model")
+            st.session_state["asked_model"] = (
+                explored if explored in good else cache.best_fit(transform.name, good, certain)
+            )
+        model = cache.model(
+            str(
+                st.selectbox(
+                    "Model",
+                    good,
+                    key="asked_model",
+                    help="Only networks that can be bounded."
+                    if certain
+                    else "Only models whose smoothing fits.",
+                )
+            )
+        )
+    else:
+        st.warning(f"No model here can certify {transform.name}.")
+    if bad:
+        noun = "model does" if len(bad) == 1 else "models do"
+        with st.expander(f"{len(bad)} {noun} not fit"):
+            for fit in bad:
+                st.markdown(f"**{literal(fit.card.name)}**: {literal(fit.reason)}.")
+    return model
+
+
+def _settings(model: Model, transform: Transform, largest: bool) -> Options | None:
+    with st.expander("Settings"):
+        confidence = st.select_slider("Confidence", list(CONFIDENCES), key="confidence")
+        protocol = st.segmented_control(
+            "Protocol",
+            ["adaptive", "paper"],
+            key="protocol",
+            required=True,
+            disabled=largest,
+            help="adaptive: cells are split and voted on as needed. paper: a uniform grid, 10,000 votes a cell.",
+        )
+        budget = st.select_slider(
+            "Budget of votes",
+            list(BUDGETS),
+            key="budget",
+            help="All votes on this object count: those of your earlier runs are read again, not cast again.",
+        )
+        complete = st.toggle("Fill the whole map, even after a cell failed", key="complete")
+        sigma = _sigma(model.smoothing, model.name)
+        seed = st.number_input(
+            "Seed",
+            0,
+            LARGEST_SEED,
+            key="seed",
+            placeholder="nobody's choice",
+            help="Left empty, it is the hash of object, model and transform. A certificate says if it was set by hand.",
+        )
+    try:
+        return Options(
+            alpha=CONFIDENCES[confidence],
+            protocol="paper" if protocol == "paper" and not largest else "adaptive",
+            sigma=sigma,
+            largest=largest,
+            budget=Budget(samples=BUDGETS[budget]),
+            seed=None if seed is None else int(seed),
+            complete=complete,
+        )
+    except TpcError as error:
+        st.warning(literal(error))
+        return None
+
+
+def _sigma(smoothing: Smoothing, model: str) -> tuple[float, ...] | None:
+    """Another sigma than the model's own; None where it is left alone."""
+    own = smoothing.sigmas
+    if not own:
+        st.caption(f"Smoothing: {smoothing.describe()}; it has no sigma.")
+        return None
+    chosen = []
+    for name, key in sigma_keys(model, smoothing).items():
+        st.session_state.setdefault(key, own[name])
+        chosen.append(float(st.number_input(name, min_value=1e-4, key=key, format="%g")))
+    return None if chosen == list(own.values()) else tuple(chosen)

@@ -1,0 +1,136 @@
+"""One cell up close: its cloud, its votes by class, p_A against what it needed, and the way to the next one."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import streamlit as st
+
+from app.components.plot import HOME, PNG, plot
+from app.components.style import theme
+from app.figures.cameras import step_back
+from app.figures.cloud import CloudView, cloud_figure
+from app.figures.debug_cell import interval_figure, votes_figure
+from app.figures.theme import OKABE_ITO
+from app.pages.debug.choice import choose, chosen_cell
+from app.pages.debug.opened_case import Opened
+from tpc_core.explain import explain_cell
+from tpc_core.proofs import CellStanding
+
+CLOUD_HEIGHT = 300
+
+
+def navigator(case: Opened, facts: CellStanding | None) -> None:
+    """Step through what failed, worst first, by button or by key."""
+    failing = case.view.failing
+    paths = [f.path for f in failing]
+    here = paths.index(facts.path) if facts is not None and facts.path in paths else None
+    before, words, after = st.columns([1.7, 2.6, 1.7], vertical_alignment="center")
+    if len(failing) > 1 or (failing and here is None):
+        before.button(
+            "Worse",
+            key="debug_before",
+            shortcut="Left",
+            width="stretch",
+            disabled=here == 0,
+            on_click=choose,
+            args=(case, paths[max(0, (here or 0) - 1)]),
+        )
+        after.button(
+            "Next",
+            key="debug_after",
+            shortcut="Right",
+            width="stretch",
+            disabled=here is not None and here + 1 >= len(paths),
+            on_click=choose,
+            args=(case, paths[0 if here is None else min(here + 1, len(paths) - 1)]),
+        )
+    what = _standing(facts, here, len(failing))
+    words.markdown(f"<div style='text-align:center'>{what}</div>", unsafe_allow_html=True)
+
+
+def _standing(facts: CellStanding | None, here: int | None, failing: int) -> str:
+    """Where the chosen cell stands among those that failed."""
+    if facts is None:
+        return "no cell"
+    if facts.kind == "attack":
+        return "the attack"
+    if here is not None:
+        return f"{here + 1} of {failing} open, worst first" if failing > 1 else "the one that is open"
+    if not facts.n:
+        return "a part without votes"
+    return "a cell that passed" if facts.kind == "cell" else "it passed"
+
+
+def cloud_panel(case: Opened, facts: CellStanding | None) -> None:
+    """The cloud on which the votes of the cell were cast, with the original as a ghost."""
+    original = case.view.cloud.points.numpy()
+    moved = original if facts is None else case.view.points_of(facts).numpy()
+    view = CloudView(original=original, moved=moved)
+    figure = cloud_figure(view, theme(), colouring="height", size=5.0 if len(moved) <= 256 else 2.5)
+    step_back(figure)
+    if facts is not None and facts.kind == "point":
+        figure["data"].append(_ring(moved[int(facts.path)]))
+    plot(
+        figure,
+        key="debug_cloud",
+        height=CLOUD_HEIGHT,
+        stamp=f"{case.key}|{'' if facts is None else facts.path}",
+        camera_of=case.case.certificate.cloud.digest,
+        zoom=True,
+        actions=(HOME, PNG),
+        filename=f"cell-{case.case.certificate.cloud.name}",
+    )
+
+
+def _ring(point: np.ndarray) -> dict[str, object]:
+    x, y, z = (float(v) for v in point)
+    return {
+        "type": "scatter3d",
+        "mode": "markers",
+        "x": [x],
+        "y": [y],
+        "z": [z],
+        "hoverinfo": "skip",
+        "marker": {"size": 13, "symbol": "circle-open", "color": OKABE_ITO[5], "line": {"width": 4}},
+    }
+
+
+def facts_panel(case: Opened, facts: CellStanding) -> None:
+    """The cause in a line, the interval, and the histogram of the votes."""
+    finding = explain_cell(case.view, facts)
+    place = html.escape(case.view.place(facts))
+    colour = "passed" if facts.state == "passed" else "failed"
+    st.html(
+        f'<div class="tpc-cell" data-cell="{html.escape(facts.path)}" data-cause="{finding.cause}" '
+        f'data-state="{facts.state}" data-votes="{facts.n}"><b>{place}</b><br>'
+        f'<span class="tpc-{colour}">{finding.title}.</span></div>'
+    )
+    if facts.kind != "group":
+        plot(interval_figure(facts, theme()), key="debug_interval", height=84, stamp=facts.path)
+    _histogram(case, facts)
+
+
+def _histogram(case: Opened, facts: CellStanding) -> None:
+    """The votes by class, as the ledger has them."""
+    if not facts.n:
+        return
+    votes, view = case.view.votes_of(facts), case.view
+    name = view.class_name or view.certificate.model.classes[_part(case, facts)]
+    total = sum(votes.values())
+    plot(votes_figure(votes, name, theme()), key="debug_votes", height=150, stamp=f"{facts.path}|{total}")
+    st.caption(f"Its {total:,} votes, as the certificate has them.")
+
+
+def _part(case: Opened, facts: CellStanding) -> int:
+    """The part that was predicted for a point."""
+    chosen = case.view.ledger.chosen
+    assert chosen is not None
+    return int(chosen[int(facts.path)])
+
+
+def selected(case: Opened) -> CellStanding | None:
+    """The chosen cell; at first the worst one, else the one with the least to spare."""
+    path = chosen_cell(case)
+    return case.view.by_path.get(path) if path is not None else None

@@ -1,0 +1,74 @@
+"""Around a cell: how the search came to it, and the cells that touch it. A chosen row moves on to its cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.pages.debug.choice import choose
+from app.pages.debug.opened_case import Opened
+from tpc_core.explain import probability
+from tpc_core.forecast import pass_chances
+from tpc_core.proofs import CellStanding
+
+
+def around_panel(case: Opened, facts: CellStanding | None) -> None:
+    """History on the left, neighbours on the right."""
+    if facts is None:
+        st.caption("No cell is chosen.")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("### How the search came here")
+        _table(case, case.view.history(facts), "debug_history", facts)
+        _readings(case, facts)
+    with right:
+        st.markdown("### The cells that touch it")
+        neighbours = case.view.neighbours(facts)
+        if neighbours:
+            _table(case, neighbours, "debug_neighbours", facts)
+        else:
+            st.caption("None: this certificate rests on one estimate, or on one cell.")
+
+
+def _table(case: Opened, cells: Sequence[CellStanding], key: str, here: CellStanding) -> None:
+    rows = [
+        {
+            "Cell": ("→ " if f.path == here.path else "") + case.view.place(f),
+            "State": _STATES.get(f.state, f.state),
+            "Votes": f"{f.n_a:,} / {f.n:,}" if f.n else "none",
+            "p_A at least": probability(f.lower_bound, f.needed) if f.n else "",
+            "Needed": probability(f.needed, f.lower_bound),
+        }
+        for f in cells
+    ]
+    event = st.dataframe(
+        rows,
+        hide_index=True,
+        width="stretch",
+        key=f"{key}_{case.key}_{here.path}",
+        on_select="rerun",
+        selection_mode="single-row",
+        height=min(35 * (len(rows) + 1) + 3, 290),
+    )
+    picked = event["selection"]["rows"]
+    if picked and cells[picked[0]].path != here.path:
+        choose(case, cells[picked[0]].path)
+        st.rerun()
+
+
+_STATES = {"untested": "no votes"}
+"""The words of the map."""
+
+
+def _readings(case: Opened, facts: CellStanding) -> None:
+    """What more votes in this cell promise: the bound may be read at any size."""
+    if facts.n:
+        st.caption(f"{facts.n_a:,} of {facts.n:,} votes so far; they may be read after every block of 32.")
+    ahead = pass_chances(case.view, facts)
+    if ahead:
+        words = ", ".join(
+            f"{chance.size:,} votes ({chance.chance:.0%} likely to pass)" for chance in ahead[:4]
+        )
+        st.caption(f"With {words}.")

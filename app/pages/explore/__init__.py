@@ -1,0 +1,1 @@
+"""Explore: load an object, move it, look at it, and watch what the model says."""

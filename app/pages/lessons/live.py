@@ -1,0 +1,170 @@
+"""The experiments of the lessons on the shipped models and gallery objects, each done once and remembered."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+import torch
+from numpy.typing import NDArray
+
+from app.server import cache
+from tpc_core import Cloud, CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, gallery, parse_transform
+from tpc_core.covers.lattice import Lattice
+from tpc_core.smoothing import Cover
+from tpc_core.teaching import (
+    AngleStudy,
+    Ballots,
+    LessonCell,
+    Line,
+    PeekingStudy,
+    Repeated,
+    answers_along,
+    cast_ballots,
+    coupled_votes,
+    pole_share,
+    repeat_experiment,
+    share_by_angle,
+    study_peeking,
+    taper_cells,
+    vote_on_cells,
+)
+from tpc_core.transforms import GeneralRotation
+from tpc_core.votes import Voter
+
+POINTS = 64
+NOISE_MODEL = "pointnet64-noise"
+TWIST = parse_transform("z-twist")
+LINE_REACH, LINE_PLACES = 660.0, 881
+"""Degrees, and places: every 1.5 degrees, past all angles that a lesson averages over."""
+PICKS, SCAN_PLACES = 6, 25
+CELL_VOTES, CELL_ALPHA = 512, 0.001
+TURN_VOTES, TURN_PLACES = 64, 13
+
+
+def cloud(spec: str) -> Cloud:
+    """A gallery object as the models see it."""
+    return cache.shape(spec).cloud(POINTS)
+
+
+def target(model: str, spec: str) -> int:
+    """The number of the object's true class in a model's list."""
+    return list(cache.model(model).classes).index(str(cache.shape(spec).label))
+
+
+def class_name(model: str, index: int) -> str:
+    """A class as a person reads it."""
+    return str(cache.model(model).classes[index]).replace("_", " ")
+
+
+def fragile(model: str) -> list[str]:
+    """Gallery objects that the base classifier gets right, and loses to the smallest twists; one of a class."""
+    return _fragile(model, cache.model(model).digest)
+
+
+@st.cache_data(max_entries=8, show_spinner="Looking for objects that a twist breaks ...")
+def _fragile(model: str, digest: str) -> list[str]:
+    classify = cache.classifier(model)
+    found: dict[str, tuple[float, str]] = {}
+    for entry in gallery():
+        spec = f"gallery:{entry.name}"
+        coarse = answers_along(classify, TWIST, cloud(spec).points, math.pi, SCAN_PLACES)
+        breaks = coarse.breaks(target(model, spec))
+        if len(breaks) and breaks[0] != 0:
+            label = str(cache.shape(spec).label)
+            found[label] = min(found.get(label, (math.inf, "")), (abs(float(breaks[0])), entry.name))
+    ranked = [name for _, name in sorted(found.values())][:PICKS]
+    return ranked or [entry.name for entry in gallery()][:PICKS]
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def line(model: str, spec: str) -> Line:
+    """The base classifier's answers at all twists."""
+    return answers_along(
+        cache.classifier(model), TWIST, cloud(spec).points, math.radians(LINE_REACH), LINE_PLACES
+    )
+
+
+@torch.inference_mode()
+def answer(model: str, points: torch.Tensor) -> int:
+    """What the base classifier says of one cloud."""
+    return int(cache.classifier(model)(points[None]).argmax(dim=-1)[0])
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def ballots(model: str, spec: str, twist: float, sigma: float, votes: int) -> Ballots:
+    """Votes on the object twisted by `twist`, smoothed by random twists of `sigma`; both in degrees."""
+    smoothing = ParameterSmoothing(TWIST, (math.radians(sigma),))
+    points = TWIST.apply(cloud(spec).points.double(), TWIST.from_edge([twist])).float()
+    return cast_ballots(cache.classifier(model), smoothing, points, votes)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def repeated(p: float, votes: int, alpha: float, runs: int) -> Repeated:
+    """Experiments with a known truth."""
+    return repeat_experiment(p, votes, alpha, runs, seed=0)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def peeking(p: float, votes: int, looks: int, alpha: float) -> PeekingStudy:
+    """1,000 people who look `looks` times at `votes` votes in all."""
+    return study_peeking(p, max(1, votes // looks), looks, alpha, runs=1000, seed=0)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def cells(spec: str, radius: float, count: int, exact: bool) -> list[LessonCell]:
+    """The cells of a uniform grid of tapers with their votes."""
+    model = cache.model(NOISE_MODEL)
+    voter = Voter(model, model.smoothing, seed=0, device=torch.device("cpu"))
+    grid = taper_cells(cloud(spec), radius, count, exact=exact)
+    return vote_on_cells(
+        voter, cloud(spec), grid, target(NOISE_MODEL, spec), noise_sigma(), CELL_VOTES, CELL_ALPHA
+    )
+
+
+def noise_sigma() -> float:
+    """The sigma that the model was trained for."""
+    smoothing = cache.model(NOISE_MODEL).smoothing
+    assert isinstance(smoothing, CoordinateSmoothing)
+    return smoothing.sigma
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def turning(model: str, spec: str, axis: tuple[float, float, float], uniform: bool) -> AngleStudy:
+    """The share of votes for the true class as the object turns about an axis: uniform turns, or noise."""
+    smoothing = GroupSmoothing("so3") if uniform else CoordinateSmoothing(noise_sigma())
+    voter = Voter(cache.model(model), smoothing, seed=0, device=torch.device("cpu"))
+    angles = np.linspace(0, math.pi, TURN_PLACES)
+    return share_by_angle(voter, cloud(spec), np.array(axis), angles, target(model, spec), TURN_VOTES)
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def coupled(
+    model: str, spec: str, axis: tuple[float, float, float], angle: float, votes: int
+) -> tuple[int, int, int]:
+    """The top class over all turns, and its votes on the object and on the turned object, by coupled turns."""
+    before, after = coupled_votes(cache.model(model), cloud(spec), np.array(axis), math.radians(angle), votes)
+    top = int(np.argmax(before))
+    return top, int(before[top]), int(after[top])
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def ball(spec: str, radius: float, shown: int) -> tuple[int, NDArray[np.float64]]:
+    """About how many first cells the cover of all rotations within `radius` degrees has, and some of their centres."""
+    transform, points = GeneralRotation(), cloud(spec).points.double().numpy()
+    lattice = Lattice.of(transform, Cover(noise_sigma(), transform.reach(points)), points)
+    (reach,) = transform.parse_radius(radius)
+    spacing = np.array(lattice.spacing)
+    count = round(4 / 3 * math.pi * reach**3 / float(np.prod(spacing)))
+    # Every k-th lattice point along each axis: as many as are shown, and the same pattern as all of them.
+    wide = spacing * max(1, round((count / shown) ** (1 / 3)))
+    sides = [np.arange(-math.floor(reach / width), math.floor(reach / width) + 1) * width for width in wide]
+    centres = np.stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")], axis=1)
+    return max(count, 1), centres[np.linalg.norm(centres, axis=1) <= reach]
+
+
+@st.cache_data(show_spinner=False)
+def poles() -> tuple[float, float]:
+    """How often uniform rotations, and three uniform Euler angles, point the x axis near a pole."""
+    return pole_share("quaternion", 100_000), pole_share("euler", 100_000)

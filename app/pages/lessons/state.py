@@ -1,0 +1,168 @@
+"""What a visitor has set in the lessons: one list of fields, each a plain key of the session.
+
+Streamlit forgets the widgets of a page that is not shown, so no field is a widget's own key.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from app.session import links
+from tpc_core import gallery
+
+GALLERY = ("", *(entry.name for entry in gallery()))
+"""Any object of the gallery; none means the first of those that a lesson picks for its model."""
+TAPERED = ("chair-1", "vase-1", "toilet-1", "bottle-1", "airplane-1")
+TURNED = ("guitar-1", "airplane-1", "chair-1", "monitor-1", "sofa-1", "toilet-1")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A value to drag. `label` is what the slider says, `role` the colour of its symbol."""
+
+    key: str
+    label: str
+    default: float
+    low: float
+    high: float
+    step: float
+    unit: str = ""
+    role: str = ""
+
+    def clean(self, value: Any) -> float | None:
+        """The value inside its range, or None where it is not a number."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            return None
+        return min(self.high, max(self.low, number)) if math.isfinite(number) else None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few options; they are words, numbers too, so that a link holds them as they are."""
+
+    key: str
+    label: str
+    default: str
+    options: tuple[str, ...]
+
+    def clean(self, value: Any) -> str | None:
+        """The option, or None where it is not one."""
+        return str(value) if str(value) in self.options else None
+
+
+Field = Number | Choice
+
+LESSON = Choice("lesson", "Lesson", "1", ("1", "2", "3", "4", "5", "6"))
+PRESENTING = Choice("lesson_present", "Present", "no", ("no", "yes"))
+
+ATTACK_OBJECT = Choice("lesson1_object", "Object", "", GALLERY)
+ATTACK_TWIST = Number("lesson1_twist", "twist θ", 0.0, -180.0, 180.0, 1.0, "deg", "attack")
+ATTACK_REVEAL = Choice("lesson1_reveal", "Show what it says at every angle", "no", ("no", "yes"))
+
+VOTE_OBJECT = Choice("lesson2_object", "Object", "", GALLERY)
+VOTE_TWIST = Number("lesson2_twist", "twist θ", 40.0, -180.0, 180.0, 1.0, "deg", "attack")
+VOTE_SIGMA = Number("lesson2_sigma", "noise σ", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
+VOTE_COUNT = Choice("lesson2_votes", "Votes n", "64", ("32", "64", "128", "512"))
+
+TRUTH = Number("lesson3_truth", "true p", 0.9, 0.5, 0.999, 0.001, "", "p")
+LOOKS = Number("lesson3_looks", "looks", 20.0, 1.0, 40.0, 1.0, "", "attack")
+SAMPLE = Choice("lesson3_votes", "Votes n", "200", ("50", "100", "200", "500"))
+LEVEL = Choice("lesson3_alpha", "Error level α", "0.1", ("0.2", "0.1", "0.05", "0.01"))
+REPEATS = Number("lesson3_repeats", "repetitions", 100.0, 100.0, 10_000.0, 100.0)
+
+RADIUS_OBJECT = Choice("lesson4_object", "Object", "", GALLERY)
+RADIUS_MODEL = Choice(
+    "lesson4_model", "Base classifier", "pointnet64-noise", ("pointnet64-noise", "pointnet64-z-twist")
+)
+RADIUS_TWIST = Number("lesson4_twist", "attack θ", 20.0, -180.0, 180.0, 1.0, "deg", "attack")
+RADIUS_SIGMA = Number("lesson4_sigma", "noise σ", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
+RADIUS_COUNT = Choice("lesson4_votes", "Votes n", "256", ("64", "256", "1024"))
+
+CELL_OBJECT = Choice("lesson5_object", "Object", "chair-1", TAPERED)
+CELL_RADIUS = Number("lesson5_radius", "radius R", 0.5, 0.05, 0.9, 0.01, "", "radius")
+CELL_COUNT = Number("lesson5_cells", "cells M", 3.0, 1.0, 16.0, 1.0, "", "count")
+CELL_TAPER = Number("lesson5_taper", "attack θ", 0.4, -0.9, 0.9, 0.01, "", "attack")
+CELL_BOUND = Choice("lesson5_bound", "Displacement", "exact", ("exact", "paper"))
+
+TURN_OBJECT = Choice("lesson6_object", "Object", "guitar-1", TURNED)
+TURN_MODEL = Choice(
+    "lesson6_model", "Base classifier", "pointnet64-noise", ("pointnet64-noise", "pointnet64-so3-group")
+)
+TURN_ANGLE = Number("lesson6_angle", "angle", 40.0, 0.0, 180.0, 1.0, "deg", "attack")
+TURN_AZIMUTH = Number("lesson6_azimuth", "azimuth", 45.0, -180.0, 180.0, 5.0, "deg", "attack")
+TURN_RADIUS = Number("lesson6_radius", "ball R", 20.0, 5.0, 90.0, 1.0, "deg", "radius")
+
+FIELDS: tuple[Field, ...] = (
+    LESSON,
+    PRESENTING,
+    ATTACK_OBJECT,
+    ATTACK_TWIST,
+    ATTACK_REVEAL,
+    VOTE_OBJECT,
+    VOTE_TWIST,
+    VOTE_SIGMA,
+    VOTE_COUNT,
+    TRUTH,
+    LOOKS,
+    SAMPLE,
+    LEVEL,
+    REPEATS,
+    RADIUS_OBJECT,
+    RADIUS_MODEL,
+    RADIUS_TWIST,
+    RADIUS_SIGMA,
+    RADIUS_COUNT,
+    CELL_OBJECT,
+    CELL_RADIUS,
+    CELL_COUNT,
+    CELL_TAPER,
+    CELL_BOUND,
+    TURN_OBJECT,
+    TURN_MODEL,
+    TURN_ANGLE,
+    TURN_AZIMUTH,
+    TURN_RADIUS,
+)
+"""Everything that a link to a lesson has to hold."""
+
+
+def fields_of(lesson: str) -> tuple[Field, ...]:
+    """The fields that one lesson shows."""
+    return tuple(field for field in FIELDS if field.key.startswith(f"lesson{lesson}_"))
+
+
+def linked(lesson: str) -> list[links.Piece]:
+    """What the address of a lesson holds: which one it is, and its own fields by their short names."""
+    pieces = []
+    for field in (LESSON, PRESENTING, *fields_of(lesson)):
+        name = field.key.removeprefix(f"lesson{lesson}_").removeprefix("lesson_")
+        if isinstance(field, Number):
+            pieces.append(links.number(name, field.key, field.low, field.high, field.default))
+        else:
+            pieces.append(links.choice(name, field.key, field.options, field.default))
+    return pieces
+
+
+def number(field: Number) -> float:
+    """The value as it is set; anything that is not a number within the range falls back."""
+    value = field.clean(st.session_state.get(field.key, field.default))
+    return field.default if value is None else value
+
+
+def choice(field: Choice) -> str:
+    """The option as it is set, or the default."""
+    value = field.clean(st.session_state.get(field.key, field.default))
+    return field.default if value is None else value
+
+
+def put(field: Field, value: Any) -> None:
+    """Set a field from a widget; what does not fit is left alone."""
+    clean = field.clean(value)
+    if clean is not None:
+        st.session_state[field.key] = clean

@@ -1,0 +1,108 @@
+"""Lesson 2: smoothing as voting. The smoothed classifier is the base classifier's average over random twists."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+import torch
+
+from app.components.style import theme
+from app.figures.lesson_draws import draws_figure
+from app.figures.lesson_line import voting_figure
+from app.pages.lessons import live
+from app.pages.lessons.controls import choose, choose_object, drag
+from app.pages.lessons.formula import Symbol, colour, degrees
+from app.pages.lessons.frame import figure, formula, question, says
+from app.pages.lessons.state import VOTE_COUNT, VOTE_OBJECT, VOTE_SIGMA, VOTE_TWIST, number
+from app.server import cache
+
+TITLE = "Smoothing is voting"
+SHOWN = 8
+
+
+def show() -> None:
+    """Noise and attack on the left, the line of twists with its votes on the right."""
+    left, right = st.columns([4.4, 7], gap="medium")
+    model = live.NOISE_MODEL
+    with left:
+        st.markdown(
+            "Twist the object a little more, by a random ε, and ask again; and again. "
+            "The **smoothed** classifier says what most of these votes say."
+        )
+        spec = choose_object(VOTE_OBJECT, live.fragile(model))
+        votes = int(choose(VOTE_COUNT, "n = {}".format, hidden=True))
+        stamp = drag("lesson2_drag", [VOTE_TWIST, VOTE_SIGMA])
+        twist, sigma = number(VOTE_TWIST), number(VOTE_SIGMA)
+        wanted = live.target(model, spec)
+        truth = live.class_name(model, wanted)
+        ballots = live.ballots(model, spec, twist, sigma, votes)
+        line = live.line(model, spec)
+        won = ballots.count(wanted)
+        counts = np.bincount(ballots.answers, minlength=len(cache.model(model).classes))
+        winner = int(np.argmax(counts))
+        base = line.answer_at(math.radians(twist))
+        says(
+            f"Base: <b>{live.class_name(model, base)}</b>. Smoothed: <b>{live.class_name(model, winner)}</b>.",
+            right=winner == wanted,
+        )
+        formula(
+            [r"\varepsilon &\sim N(0, @sigma^2)", r"@q &= @a / @n"],
+            {
+                "a": Symbol("n_A", str(won), "p"),
+                "n": Symbol("n", str(votes), "count"),
+                "q": Symbol(r"\hat q", f"{won / votes:.3f}", "p"),
+                "sigma": Symbol(r"\sigma", "(" + degrees(sigma) + ")", "sigma"),
+            },
+            statement=rf"q &= P_\varepsilon[\,h(\varphi(x,\varepsilon))=\text{{{truth}}}\,] \approx @q",
+        )
+        slope = 100 / (sigma * math.sqrt(2 * math.pi))
+        question(
+            "The base classifier jumps from right to wrong. Why can the smoothed one not?",
+            "Because q is an average. Moving θ moves the bell a little, so only a little of its mass "
+            f"changes sides: with σ = {sigma:.0f}°, at most {slope:.2f} % of the votes for each degree of θ, "
+            "*whatever the base classifier is*. That is the whole idea: a slope that holds for every classifier "
+            "turns one measurement into a statement about all angles nearby.",
+        )
+    with right:
+        places = np.linspace(-180, 180, 241)
+        share = line.share(wanted, math.radians(sigma), np.radians(places))
+        right_here = np.array([line.answer_at(p) == wanted for p in np.radians(places)])
+        colours = {role: colour(role, theme()) for role in ("attack", "sigma", "p")}
+        figure(
+            voting_figure(
+                places,
+                right_here,
+                share,
+                at=twist,
+                sigma=sigma,
+                draws=np.degrees(ballots.draws),
+                agree=ballots.answers == wanted,
+                colours=colours,
+                theme=theme(),
+            ),
+            key="lesson2_line",
+            share=0.64,
+            stamp=stamp,
+        )
+        st.caption(f"The first {SHOWN} of {votes} draws, and what each votes for; blue votes are right.")
+        figure(
+            draws_figure(
+                _draws(spec, twist, ballots.draws[:SHOWN]),
+                ballots.answers[:SHOWN].tolist(),
+                cache.model(model).classes,
+                wanted,
+                theme(),
+            ),
+            key="lesson2_strip",
+            share=0.26,
+            stamp=stamp,
+        )
+
+
+def _draws(spec: str, twist: float, eps: np.ndarray) -> np.ndarray:
+    """The clouds that were voted on."""
+    z = torch.from_numpy(eps + math.radians(twist))[:, None]
+    points = live.cloud(spec).points.double()
+    return live.TWIST.apply(points.expand(len(eps), *points.shape), z).float().numpy()

@@ -1,0 +1,1 @@
+"""Results: our tables beside the paper's."""

@@ -1,0 +1,225 @@
+"""Results: our tables beside the paper's and DeepG3D's, with the command that made each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from app.components.escape_markdown import literal
+from app.components.plot import SVG, plot
+from app.components.style import theme
+from app.figures.results import ROW, row_name, standing_figure
+from app.session import links
+from tpc_core.evaluation.claims import ClaimSpec
+from tpc_core.evaluation.intervals import Share
+from tpc_core.evaluation.paper import PaperTable, paper
+from tpc_core.evaluation.report import run_name, spoken_radius
+from tpc_core.evaluation.standing import Standing, best_answers, load_summaries, standings
+from tpc_core.evaluation.summary import Figures
+from tpc_core.shipped import shipped
+
+EVERYTHING = "Every claim"
+SUMMARIES = shipped("results", "paper", "summaries")
+
+
+def page() -> None:
+    """What is below the paper first, then every table."""
+    all_figures, complaints = load_summaries(SUMMARIES)
+    for complaint in complaints:
+        st.warning(f"A summary could not be read. {literal(complaint)}")
+    if not all_figures:
+        st.info("No evaluation is in results/paper/summaries yet; make one with `tpc evaluate`.")
+        return
+    tables = [(table, standings(table, all_figures)) for table in paper().tables]
+    answered = [(table, rows) for table, rows in tables if any(row.share is not None for row in rows)]
+    _overview([row for _, rows in tables for row in best_answers(rows)], all_figures)
+    names = [*(table.id for table, _ in answered), EVERYTHING]
+    linked = [links.choice("table", "results_table", names, names[0])]
+    links.restore(linked)
+    if st.session_state.get("results_table") not in names:
+        st.session_state["results_table"] = names[0]
+    chosen = st.segmented_control("Table", names, required=True, key="results_table")
+    shown = next((pair for pair in answered if pair[0].id == chosen), None)
+    if shown is None:
+        _everything(all_figures)
+        _commands("The commands that made these figures", all_figures)
+    else:
+        _table(*shown)
+        used = {id(row.figures): row.figures for row in shown[1] if row.figures is not None}
+        _commands("The commands that made this table", list(used.values()))
+    links.share(linked)
+
+
+def _overview(best: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
+    """How many rows are above, and plainly which are below."""
+    ours = [row for row in best if row.difference is not None]
+    below = [row for row in ours if row.verdict == "below"]
+    above = [row for row in ours if row.verdict == "above"]
+    sizes = sorted({figures.done for figures in all_figures})
+    objects = (
+        " or ".join(f"{size:,}" for size in sizes) if len(sizes) < 3 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    )
+    st.markdown(
+        "### Certified accuracy, beside the paper's\n\n"
+        f"Of {len(best)} published rows we have evaluated {len(ours)}: **{len(above)} are above** the paper's figure, "
+        f"**{len(below)} are below** it. Each of ours is measured on {objects} test objects; the intervals say "
+        "how much that choice of objects leaves open (95 %)."
+    )
+    if below:
+        with st.expander(f"The {len(below)} rows below the paper", expanded=False):
+            st.dataframe(
+                [
+                    {
+                        "row": row_name(row, points=True),
+                        "model": run_name(row.figures.settings) if row.figures else "",
+                        "ours": row.share.value if row.share else None,
+                        "paper": row.row.tpc,
+                        "difference": row.difference,
+                        "so much that the objects do not explain it": "yes" if row.sure else "no",
+                    }
+                    for row in sorted(below, key=lambda row: row.difference or 0.0)
+                ],
+                column_config=_columns(),
+                hide_index=True,
+            )
+
+
+def _everything(all_figures: Sequence[Figures]) -> None:
+    """Every claim that was evaluated, whether the paper has it or not."""
+    st.markdown("**Every claim that we evaluated**, those that the paper does not have included.")
+    lines = []
+    for figures in all_figures:
+        for claim in figures.claims:
+            spec = ClaimSpec.parse(claim.claim)
+            lines.append(
+                {
+                    "model": run_name(figures.settings),
+                    "transform": spec.transform.name,
+                    "radius": spoken_radius(spec),
+                    "points": figures.settings.points,
+                    "objects": figures.done,
+                    "clean": figures.clean_accuracy.value,
+                    "ours": claim.certified_accuracy.value,
+                    "95 %": _interval(claim.certified_accuracy),
+                    "ratio": _value(claim.certified_ratio),
+                    "jointly": _value(claim.joint_accuracy),
+                    "mIoU, jointly": _value(claim.joint_miou),
+                    "votes": claim.samples,
+                }
+            )
+    together = any(line["jointly"] is not None for line in lines)
+    if not together:
+        lines = [{k: v for k, v in line.items() if "jointly" not in k} for line in lines]
+    st.dataframe(lines, column_config=_columns(), hide_index=True, height=_height(lines), placeholder="–")
+    st.caption(
+        "Percent of objects (of points, for part segmentation): clean is the smoothed model without an attack, ours is "
+        "right and certified, ratio is certified whether right or wrong. Votes are for one certificate. "
+        "Certain: about the plain network, without probability of error; cells stand where votes do."
+        + (" Jointly: all points of an object hold together." if together else "")
+    )
+
+
+def _interval(share: Share | None) -> str:
+    return "" if share is None else f"{share.low:.1f} to {share.high:.1f}"
+
+
+def _value(share: Share | None) -> float | None:
+    return None if share is None else share.value
+
+
+def _height(lines: Sequence[object]) -> int:
+    """A table as tall as its rows, up to a screenful or so."""
+    return min(38 + 35 * len(lines), 1100)
+
+
+def _table(table: PaperTable, rows: Sequence[Standing]) -> None:
+    left, right = st.columns([1, 1.25], gap="medium")
+    with left:
+        st.markdown(f"**{table.id}.** {table.title}")
+        plot(
+            standing_figure(rows, theme()),
+            key="results_plot",
+            height=96 + ROW * len(rows),
+            camera_of=table.id,
+            actions=(SVG,),
+            filename=f"results-{table.id}",
+        )
+    with right:
+        st.caption(f"Published: {paper().source}; {paper().settings}.")
+        sizes = len({row.row.points for row in rows}) > 1
+        event = st.dataframe(
+            [_line(row, sizes=sizes) for row in rows],
+            column_config=_columns(),
+            hide_index=True,
+            height=_height(rows),
+            key=f"results_rows_{table.id}",
+            placeholder="–",
+            on_select="rerun",
+            selection_mode="single-row",
+        )
+        picked = event["selection"]["rows"]
+        chosen = rows[picked[0]].figures if picked and picked[0] < len(rows) else None
+        if chosen is None:
+            st.caption("Choose a row to see the command that made it.")
+        else:
+            _command(chosen)
+
+
+def _line(row: Standing, *, sizes: bool) -> dict[str, object]:
+    model = "not evaluated" if row.figures is None else run_name(row.figures.settings)
+    if row.figures is not None and not row.figures.finished:
+        model += f" ({row.figures.done} of {row.figures.settings.objects} objects so far)"
+    return {
+        "transform": row.claim.transform.name,
+        "radius": spoken_radius(row.claim),
+        **({"points": row.row.points} if sizes else {}),
+        "ours": _value(row.share),
+        "95 %": _interval(row.share),
+        "paper": row.row.tpc,
+        "difference": row.difference,
+        "DeepG3D": row.row.deepg3d,
+        "model": model,
+    }
+
+
+def _columns() -> dict[str, ColumnConfig]:
+    number = st.column_config.NumberColumn
+    return {
+        "ours": number(format="%.1f"),
+        "paper": number(format="%.1f"),
+        "DeepG3D": number(format="%.1f"),
+        "difference": number(format="%+.1f"),
+        "clean": number(format="%.1f"),
+        "ratio": number(format="%.1f"),
+        "jointly": number(format="%.1f"),
+        "mIoU, jointly": number(format="%.1f"),
+        "points": number(format="%d"),
+        "votes": number(format="%,.0f"),
+    }
+
+
+def _command(figures: Figures) -> None:
+    """One evaluation, and how to get it again."""
+    settings = figures.settings
+    name = run_name(settings)
+    what = "cells" if settings.proof == "certain" else "forward passes"
+    passes = f"{figures.evaluations_per_object:,.0f} {what} an object"
+    st.markdown(
+        f"**{literal(name)}**: {figures.done:,} objects, {passes}, {figures.seconds_per_object:.2f} s; "
+        f"clean accuracy {figures.clean_accuracy.value:.1f} % "
+        f"({figures.clean_accuracy.low:.1f} to {figures.clean_accuracy.high:.1f})."
+    )
+    st.code(f"{settings.command()} --out runs/eval/{name}", language="bash", wrap_lines=True)
+
+
+def _commands(title: str, all_figures: Sequence[Figures]) -> None:
+    """How to get each figure again."""
+    with st.expander(title):
+        st.caption(
+            "Votes depend on the seed, the object and the checkpoint alone: the same command gives the same verdicts. "
+            "The data sets are not part of the repository; `tpc data fetch` gets them."
+        )
+        for figures in all_figures:
+            _command(figures)

@@ -1,0 +1,1 @@
+"""Theory: every certificate with its statement and its code."""

@@ -1,0 +1,1 @@
+"""What belongs to one visitor: the pose, settings, links and uploads."""
