@@ -1,0 +1,56 @@
+"""The classes of a data set, by the names that a model has for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SAME = {
+    "plane": "airplane",
+    "aeroplane": "airplane",
+    "automobile": "car",
+    "couch": "sofa",
+    "tv": "monitor",
+    "display": "monitor",
+    "mug": "cup",
+    "nightstand": "night stand",
+    "flowerpot": "flower pot",
+    "shelf": "bookshelf",
+}
+"""Words of common data sets for the same thing; the right-hand sides are ModelNet40's."""
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Which class of the data is which of the model's: by number; and those that the model does not have."""
+
+    pairs: dict[int, int]
+    unmatched: tuple[str, ...]
+
+    def sentence(self, data: str) -> str:
+        """What is left out, in one sentence."""
+        if not self.unmatched:
+            return f"every class of {data} is one of the model's"
+        names = ", ".join(self.unmatched[:8]) + (", ..." if len(self.unmatched) > 8 else "")
+        count = len(self.unmatched)
+        return f"the model has no class for {count} of {data}: {names}"
+
+
+def matching(data: Sequence[str], model: Sequence[str]) -> Matching:
+    """Match class names, whatever their case, plural and separators: "Night-Stands" is night_stand."""
+    known = {_plain(name): number for number, name in reversed(list(enumerate(model)))}
+    pairs = {}
+    for number, name in enumerate(data):
+        if name in model:
+            pairs[number] = list(model).index(name)
+        elif _plain(name) in known:
+            pairs[number] = known[_plain(name)]
+    unmatched = tuple(name for number, name in enumerate(data) if number not in pairs)
+    return Matching(pairs, unmatched)
+
+
+def _plain(name: str) -> str:
+    words = re.sub(r"[\W_]+", " ", name.lower()).strip()
+    words = words.removesuffix("es") if words.endswith(("ches", "shes", "xes")) else words.removesuffix("s")
+    return _SAME.get(words, words)
