@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tpc_core.errors import InvalidValue
+
+LONGEST_NAME = 80
 _SAME = {
     "plane": "airplane",
     "aeroplane": "airplane",
@@ -48,6 +51,15 @@ def matching(data: Sequence[str], model: Sequence[str]) -> Matching:
             pairs[number] = known[_plain(name)]
     unmatched = tuple(name for number, name in enumerate(data) if number not in pairs)
     return Matching(pairs, unmatched)
+
+
+def checked_class(name: str) -> str:
+    """A name that can stand in a sentence: one printable line without markup."""
+    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable() or set(name) & set("<>&\"'`\\"):
+        raise InvalidValue(
+            f"{name[:LONGEST_NAME]!r} is no name for a class; letters, digits, spaces and dashes are"
+        )
+    return name.strip()
 
 
 def _plain(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
+from tpc_core.data.classes import checked_class
 from tpc_core.data.names import MODELNET40_CLASSES
 from tpc_core.errors import InvalidValue
 from tpc_core.models.brought.adapter import Adapter
@@ -22,8 +23,6 @@ from tpc_core.smoothing import CoordinateSmoothing, Smoothing
 
 UNTRAINED = CoordinateSmoothing(0.05)
 """The smoothing of a brought network where none is named: little noise, which most transforms can be certified by."""
-
-LONGEST_NAME = 80
 
 
 def bring(
@@ -152,15 +151,6 @@ def class_names(given: Sequence[str] | None, count: int, called: str) -> tuple[l
     if len(set(names)) != len(names):
         raise InvalidValue(f"two classes of {called} have the same name")
     return names, []
-
-
-def checked_class(name: str) -> str:
-    """A name that can stand in a sentence: one printable line without markup."""
-    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable() or set(name) & set("<>&\"'`\\"):
-        raise InvalidValue(
-            f"{name[:LONGEST_NAME]!r} is no name for a class; letters, digits, spaces and dashes are"
-        )
-    return name.strip()
 
 
 def _card(
