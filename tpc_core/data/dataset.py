@@ -1,4 +1,4 @@
-"""A data set: one split of ModelNet or ShapeNet part, whichever release of it lies on disk."""
+"""A data set: one split of ModelNet, ShapeNet part or one of your own, whichever release of it lies on disk."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tpc_core.data.names import MODELNET10_CLASSES, MODELNET40_CLASSES, SHAPENET_CATEGORIES
+from tpc_core.data.own import find_own, own_names
 from tpc_core.data.releases import Release, find_release
 from tpc_core.data.roots import candidate_roots, not_found
 from tpc_core.data.shape import Shape
@@ -112,12 +113,25 @@ class Dataset:
 
 
 def open_dataset(name: str, split: str, *, root: Path | None = None) -> Dataset:
-    """Open one split of 'modelnet40', 'modelnet10' or 'shapenetpart', whichever release of it is on disk."""
-    if name not in CLASSES:
-        raise unknown_name("data set", name, list(CLASSES))
+    """Open one split of 'modelnet40', 'modelnet10' or 'shapenetpart', or of a data set that was added by name."""
+    if name not in data_sets():
+        raise unknown_name("data set", name, data_sets())
     if split not in SPLITS:
         raise unknown_name("split", split, SPLITS)
+    if name not in CLASSES:
+        return open_own(name, split)
     return open_in(name, split, (root,) if root is not None else tuple(candidate_roots(name)))
+
+
+def data_sets() -> list[str]:
+    """The names of all data sets: the known ones, wherever they lie, and the user's own."""
+    return [*CLASSES, *own_names()]
+
+
+def open_own(name: str, split: str) -> Dataset:
+    """One split of a data set of the user's."""
+    release, classes = find_own(name, split)
+    return Dataset(name, split, release, np.arange(len(release.ids), dtype=np.int64), classes, release.labels)
 
 
 def open_in(name: str, split: str, roots: tuple[Path, ...]) -> Dataset:
