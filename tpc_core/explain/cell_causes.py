@@ -275,7 +275,9 @@ def _unsure(view: CaseView, cell: CellStanding) -> Finding:
             f"p_A is about {probability(cell.guess, 0.5)}, too close to one half. Only a very small cell could pass "
             "with that, and a cover by such cells needs too many votes."
         )
-        first = Remedy("attack", "search for an attack near this cell", votes=search_votes(), cells=(cell.path,))
+        first = Remedy(
+            "attack", "search for an attack near this cell", votes=search_votes(), cells=(cell.path,)
+        )
     else:
         what = f"p_A is about {looks}, and this radius needs more than {needed}. More votes would not help."
         first = smaller_radius()

@@ -92,9 +92,7 @@ def finish_the_run(view: CaseView) -> Remedy | None:
     words = "finish the whole run"
     if cost.hopeless:
         some = "one cell is" if cost.hopeless == 1 else f"{cost.hopeless:,} cells are"
-        note = (
-            f"{capital(some)} expected to need too many votes and may stay open. All others will be settled. {note}"
-        )
+        note = f"{capital(some)} expected to need too many votes and may stay open. All others will be settled. {note}"
     until = None
     if not view.is_cover and not fixed:
         # The usual sample may be full already: say up to how many votes this goes.
@@ -121,7 +119,8 @@ def _from_the_start(view: CaseView) -> list[Finding]:
     return [
         Finding(
             "wrong-from-the-start",
-            f"The model says {name}, but the object is a {label}. A certificate would prove that the wrong answer is stable.",
+            f"The model says {name}, but the object is a {label}. A certificate would only prove that the wrong answer "
+            "does not change.",
             (f"{got:,} of {select.n:,} votes for {name}, {right:,} for {label}, without an attack",),
             (other_model(),),
         )
@@ -227,4 +226,11 @@ def _smaller(view: CaseView) -> list[Finding]:
         f"The votes so far certify radius {view.radius_words(part)}: {percent(part)} of the radius asked for."
     )
     note = "It uses the same votes, holds with the same confidence, and needs no new vote."
-    return [Finding("smaller-region", sentence, (), (Remedy("claim-less", "keep this smaller certificate", note=note),))]
+    return [
+        Finding(
+            "smaller-region",
+            sentence,
+            (),
+            (Remedy("claim-less", "keep this smaller certificate", note=note),),
+        )
+    ]

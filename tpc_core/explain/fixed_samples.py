@@ -42,9 +42,9 @@ def explain_coarse_grid(view: CaseView, cell: CellStanding, lines: tuple[str, ..
     if finer is not None:
         resolution, votes = finer
         words = f"ask again with a finer grid, M = {resolution:,}"
-        remedies.append(Remedy(
-                "new-run", words, votes=votes, note=_NEW_ALPHA, protocol="paper", resolution=resolution
-            ))
+        remedies.append(
+            Remedy("new-run", words, votes=votes, note=_NEW_ALPHA, protocol="paper", resolution=resolution)
+        )
     needed, looks = probability(cell.needed, cell.guess), probability(cell.guess, cell.needed)
     return Finding(
         "too-coarse",

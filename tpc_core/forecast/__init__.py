@@ -3,8 +3,8 @@
 from tpc_core.forecast.model_ranking import RankedModel, best_first, rank_models
 from tpc_core.forecast.pass_chance import PassChance, best_pass_chance, pass_chances
 from tpc_core.forecast.radius_forecast import RadiusForecast, radius_by_votes
-from tpc_core.forecast.remaining_cost import RemainingCost, remaining_cost, untested_share
 from tpc_core.forecast.region_look import RegionLook
+from tpc_core.forecast.remaining_cost import RemainingCost, remaining_cost, untested_share
 from tpc_core.forecast.sigma_sweep import (
     FACTORS,
     SigmaLook,

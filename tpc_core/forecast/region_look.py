@@ -178,9 +178,7 @@ def _look_at_whole(
         leads = [float(place.p_a(q) > 0.5) for q in QUANTILES]
         return RegionLook((place,), band(leads), float(WHOLE_VOTES) if leads[1] else math.inf)
     rule, size = claim.rule, LARGEST_SAMPLES
-    radii = [
-        sample_radius(rule, claim.radii, claim.alpha, size, int(place.p_a(q) * size)) for q in QUANTILES
-    ]
+    radii = [sample_radius(rule, claim.radii, claim.alpha, size, int(place.p_a(q) * size)) for q in QUANTILES]
     radius = band(radii)
     enough = radius[1] >= 1 or (options.largest and radius[1] > 0)
     return RegionLook((place,), radius, float(size) if enough else math.inf)
