@@ -21,7 +21,6 @@ from tests.engines.models import Broken, Endless, Gate, Gated, shared_engine, un
 from tests.faults.slow import slow_question
 from tpc_core import CoordinateSmoothing, Question, load_model, load_object
 from tpc_core.certify import Done, VotesCounted, certify
-from tpc_core.certify.work import Begun, CertifyWork
 from tpc_core.engines import (
     PROMPT,
     Call,
@@ -35,6 +34,7 @@ from tpc_core.engines import (
 )
 from tpc_core.engines.messages import PROTOCOL, Hello, OtherVersion, decode, encode
 from tpc_core.errors import InvalidValue
+from tpc_core.runs import Begun, CertifyWork
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,11 +12,11 @@ from app.server.jobs.progress import Progress
 from app.server.jobs.saved import forget, keep
 from app.server.jobs.views import JobView, Request
 from tpc_core import Certificate
-from tpc_core.certify.work import Begun, CertifyWork, Outcome
 from tpc_core.engines import Engine, Handle, Kept, Work
 from tpc_core.errors import CannotWrite, TpcError
 from tpc_core.landscape import Landscape, SurveyWork, can_be_surveyed, span
 from tpc_core.proofs import Proof, proof_of
+from tpc_core.runs import Begun, CertifyWork, Outcome
 
 
 class Job(Background):

@@ -19,7 +19,7 @@ from tpc_core.certify import (
     Predicted,
     VotesCounted,
 )
-from tpc_core.certify.work import MOST_CELLS, Begun
+from tpc_core.runs import MOST_CELLS, Begun
 
 RATE_WINDOW = 8.0
 """Seconds over which votes per second are averaged."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tpc_core.certificate.certain import CellsRecord
 from tpc_core.certificate.schema import Certificate
 from tpc_core.certify import Done, certify_events
 from tpc_core.certify.cover import Focus
@@ -21,6 +22,7 @@ from tpc_core.proofs import Claim, Standing
 from tpc_core.proofs.base import State
 from tpc_core.proofs.judgement import proven_attack
 from tpc_core.question import Question
+from tpc_core.verify import certain_case_of
 from tpc_core.votes import BaseClassifier
 
 MOST_CELLS = 20_000
@@ -121,8 +123,7 @@ class CertifyWork:
             spec=self.spec,
         ):
             if isinstance(event, Done) and event.certificate.certain is not None:
-                found = event.certificate.certain.counterexample
-                yield Outcome(attack=None if found is None else tuple(found.parameter))
+                yield _certain_outcome(event.certificate)
             yield event
 
 
@@ -154,3 +155,12 @@ def _outcome(run: Run, certificate: Certificate) -> Outcome:
         order = np.argsort(-total, kind="stable")
         votes = {certificate.model.classes[i]: int(total[i]) for i in order if total[i]}
     return replace(outcome, standing=proof.standing(ledger), votes=votes)
+
+
+def _certain_outcome(certificate: Certificate) -> Outcome:
+    points = certain_case_of(certificate).proof.points
+    if points is not None:
+        return Outcome(standing=Standing(certificate.verdict == "certified", (), points))
+    record = certificate.certain
+    found = record.counterexample if isinstance(record, CellsRecord) else None
+    return Outcome(attack=None if found is None else tuple(found.parameter))
