@@ -293,7 +293,9 @@ def test_going_on_waits_for_a_run_that_writes_into_the_same_ledger_and_holds_nob
     from tpc_core.explain import Remedy
 
     request, certificate = EXAMPLES[2].request(), made(2)
-    case = opened("waits", keep("waits", "short of votes", certificate, request.model)).result
+    kept = keep("waits", "short of votes", certificate, request.model)
+    until(lambda: not opened("waits", kept).live)
+    case = opened("waits", kept).result
     assert isinstance(case, Opened)
     account = board().accounts.of("waits", request)
     account.enter(lambda: None)
