@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tpc_core.data.classes import matching
 from tpc_core.data.names import MODELNET10_CLASSES, MODELNET40_CLASSES, SHAPENET_CATEGORIES
 from tpc_core.data.own import find_own, own_names
 from tpc_core.data.releases import Release, find_release
@@ -85,6 +86,17 @@ class Dataset:
         if count not in self._parts:
             raise UnsupportedRequest(f"{self.name} has no part labels; shapenetpart does")
         return self._parts[count].copy()
+
+    def matched(self, classes: list[str]) -> Dataset:
+        """The objects whose class is one of these, by name, with these classes and their numbers."""
+        found = matching(self.classes, classes)
+        kept = np.flatnonzero(np.isin(self.labels, list(found.pairs)))
+        if not len(kept):
+            raise InvalidFile(
+                f"no object of {self.name} is of a class of the model: {found.sentence(self.name)}"
+            )
+        labels = np.array([found.pairs[int(self.labels[row])] for row in kept], dtype=np.int64)
+        return Dataset(self.name, self.split, self._release, self._rows[kept], classes, labels)
 
     def _load(self, count: int) -> None:
         """Cut every cloud of the split once and keep the arrays; row i is exactly `self[i].cloud(count)`."""

@@ -11,7 +11,7 @@ from tpc_core.explain.compare import (
 )
 from tpc_core.explain.continue_run import continue_run
 from tpc_core.explain.critical_points import CriticalChange, critical_change
-from tpc_core.explain.explanation import Explanation, explain_certificate
+from tpc_core.explain.explanation import Explanation, explain_certificate, taken_apart
 from tpc_core.explain.findings import CASTS_VOTES, Cause, Finding, Remedy
 from tpc_core.explain.prediction_path import PATH_STEPS, PathStep, first_change, prediction_path
 from tpc_core.explain.shrink_claim import can_shrink_claim, shrink_claim
@@ -48,4 +48,5 @@ __all__ = [
     "shared_half_widths",
     "shrink_claim",
     "smaller_radius",
+    "taken_apart",
 ]

@@ -55,6 +55,7 @@ class Brought(BaseModel):
         default=None, description="of a factory: the sha256 of the source of its network"
     )
     notes: Items[str] = Field(default_factory=list, description="what was recognised, in sentences")
+    trained: bool = Field(default=False, description="whether `tpc train --from` made these weights")
 
 
 class ModelCard(BaseModel):
@@ -88,7 +89,7 @@ class ModelCard(BaseModel):
     @property
     def noise_trained(self) -> bool:
         """Whether it was trained under its smoothing; a network that was not has a poor p_A as a rule."""
-        return self.brought is None
+        return self.brought is None or self.brought.trained
 
     @property
     def box(self) -> float:
