@@ -27,6 +27,7 @@ from app.server.jobs import Request
 from app.server.visitors import board
 from app.session import links
 from app.session.uploads import read_certificate
+from app.widgets.untrained import untrained_note
 from tpc_core import Certificate
 from tpc_core.engines import PROMPT, Call
 from tpc_core.errors import TpcError
@@ -97,6 +98,7 @@ def _look(visitor: str, known_busy: bool) -> None:
     if task.status == "failed":
         st.error(literal(task.message))
     elif isinstance(task.result, Opened):
+        untrained_note(case.certificate.model.name)
         _workbench(visitor, task.result)
     elif not known_busy:
         st.rerun()
