@@ -29,7 +29,7 @@ def show() -> None:
         taper = max(-radius, min(radius, number(FORM_TAPER)))
         forms = live.margins(spec, radius, count)
         cell = forms.cell_of(taper)
-        neuron = live.neuron(spec, radius, float(forms.edges[cell]), float(forms.edges[cell + 1]))
+        neuron = live.neuron(spec, float(forms.edges[cell]), float(forms.edges[cell + 1]))
         passed = int(forms.proved.sum())
         name = live.class_name(live.NOISE_MODEL, live.target(live.NOISE_MODEL, spec))
         if passed == count:
@@ -53,10 +53,10 @@ def show() -> None:
                 "b": Symbol(r"\underline{m}", f"{forms.bounds[cell]:.2f}", "p"),
             },
         )
-        bends = (
-            "bends inside this cell" if neuron.kinks else "does not bend in this cell, so its line is exact"
+        st.caption(
+            f"Above: of the first layer, the neuron that bends most in this cell. {count} cells are "
+            f"{count} passes through the network, and no vote."
         )
-        st.caption(f"This neuron {bends}. {count} cells: {count} passes through the network, and no vote.")
         question(
             "When would you still take votes?",
             "**Bounds** speak of the plain network, and are never wrong. But the cells multiply with every parameter, "
