@@ -26,15 +26,14 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "Two tapers in a row are **not** one taper, so the rule of lesson 4 does not work. Instead, we divide the "
-            "tapers into **cells** and test the middle of each. The votes there certify all tapers close to it."
+            "Two tapers in a row are **not** one taper, so lesson 4 does not help. Instead, we divide the tapers into M "
+            "**cells** and vote at the middle of each. How many cells do we need?"
         )
         spec = choose_object(CELL_OBJECT, CELL_OBJECT.options)
         if not reached(2):
             _first_step(spec, right)
             next_step()
             return
-        st.markdown("Drag M, the number of cells, until every cell passes.")
         stamp = drag("lesson5_drag", [CELL_RADIUS, CELL_COUNT, CELL_TAPER])
         exact = choose(CELL_BOUND, _BOUNDS.__getitem__, hidden=True) == "exact"
         radius, count = number(CELL_RADIUS), int(number(CELL_COUNT))

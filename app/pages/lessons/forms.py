@@ -24,14 +24,13 @@ def show() -> None:
     with left:
         st.markdown(
             "For all tapers of a *cell* together, each number in the network is a **line in θ, plus or minus an "
-            "error e**. Linear layers keep lines. Each ReLU that bends makes e larger."
+            "error e**. Each ReLU that bends makes e larger. How many cells M do we need?"
         )
         spec = choose_object(FORM_OBJECT, FORM_OBJECT.options)
         if not reached(2):
             _first_step(spec, right)
             next_step()
             return
-        st.markdown("Drag M, the number of cells, until every cell is proved.")
         stamp = drag("lesson7_drag", [FORM_RADIUS, FORM_COUNT, FORM_TAPER])
         radius, count = number(FORM_RADIUS), int(number(FORM_COUNT))
         taper = max(-radius, min(radius, number(FORM_TAPER)))

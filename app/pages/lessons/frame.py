@@ -37,6 +37,7 @@ _CSS = """
 .st-key-formula .katex-display { margin: .1em 0 !important; text-align: left !important; }
 .st-key-formula .katex-display > .katex { text-align: left !important; font-size: 1.04em !important; }
 .st-key-question { margin-top: .1rem; }
+.st-key-lesson_progress { position: absolute; }
 .tpc-checked { font-weight: 650; } .tpc-checked.right { color: #0069A6; } .tpc-checked.wrong { color: #B34700; }
 .tpc-ranking { width: 100%; border-collapse: collapse; } .tpc-ranking th { text-align: left; }
 .tpc-ranking :is(th, td) { padding: .2rem .5rem; overflow-wrap: anywhere;
@@ -58,7 +59,7 @@ html { font-size: clamp(15px, 2.15vh, 34px) !important; }
 _LARGER = 1.35
 """How much larger the type of figures is while presenting."""
 
-HEAD = 150
+HEAD = 178
 """Pixels above and below the figures of a lesson."""
 
 

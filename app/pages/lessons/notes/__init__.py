@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from app.export.handout import exercise_of, handout, ideas
 from app.pages.lessons.state import LESSON
 from tpc_core.shipped import shipped
 
@@ -48,7 +49,8 @@ def notes(document: str) -> dict[str, Notes]:
 
 def notes_page() -> None:
     """The notes of the lesson that is shown in the other window."""
-    every = notes(DOCUMENT.read_text(encoding="utf-8"))
+    document = DOCUMENT.read_text(encoding="utf-8")
+    every = notes(document)
     now = str(st.session_state.get("notes_lesson", LESSON.default))
     before = sum(each.minutes for number, each in every.items() if int(number) < int(now))
     shown = every[now]
@@ -61,6 +63,16 @@ def notes_page() -> None:
         on_follow_change=_follow,
     )
     st.markdown(f"## {now}. {shown.title}\n\n{shown.text}")
+    st.download_button(
+        "Handout to print (HTML)",
+        lambda: handout(now, shown.title, ideas(document)[now], exercise_of(shown.text)),
+        file_name=f"lesson-{now}.html",
+        mime="text/html",
+        on_click="ignore",
+        icon=":material/print:",
+        help="One page of A4. Open it in a browser and print it, or save it as PDF from there.",
+        key="handout",
+    )
 
 
 def _total(every: dict[str, Notes]) -> int:
