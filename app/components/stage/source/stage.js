@@ -120,7 +120,7 @@ export class Stage {
   }
 
   takeParts({ served, weights, swept }) {
-    if (served && !(this.served && this.pose.edge === false)) this.bodies.serve((this.served = unpacked(served)));
+    if (served && !(this.shifted && !this.pose.edge)) this.bodies.serve((this.served = unpacked(served)));
     if (weights) this.bodies.weigh((this.weights = unpacked(weights)));
     if (swept !== undefined) this.bodies.sweep(swept);
   }
@@ -144,18 +144,19 @@ export class Stage {
   posed(detail) {
     if (!this.data || (detail.stage && detail.stage !== this.data.key)) return;
     if (!this.pose.hear(detail)) return;
-    if (this.pose.shader === null) this.shift(detail.z);
+    if (this.pose.shader === null && (!this.pose.edge || this.shifted)) this.shift();
     if (detail.stamp && this.pose.shader) this.stamp(detail.stamp);
     this.poseAt ||= performance.now();
     this.invalidate();
   }
 
-  // Without a shader, z is how far each of the first points goes: coordinate noise.
-  shift(z) {
-    const numbers = z || (this.pose.edge ? null : this.pose.values);
+  // Without a shader, a map's z is how far each of the first points goes: coordinate noise.
+  shift() {
+    const { values, edge } = this.pose;
     const moved = Float32Array.from(this.points);
-    const count = Math.min(numbers?.length || 0, moved.length);
-    for (let i = 0; i < count; i += 1) moved[i] += numbers[i];
+    const count = edge ? 0 : Math.min(values.length, moved.length);
+    for (let i = 0; i < count; i += 1) moved[i] += values[i];
+    this.shifted = true;
     this.bodies.serve((this.served = moved));
   }
 
