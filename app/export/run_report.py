@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 import torch
 from torch import Tensor
+from tpc_core.landscape import Landscape
 
 from app.export.page import Panel, page
 from app.figures.cells import curve_figure, heatmap_figure, volume_figure
@@ -21,7 +22,6 @@ from tpc_core.case_view import ATTACK, CaseView
 from tpc_core.certificate.sentence import confidence_words
 from tpc_core.covers.lattice import level as cell_level
 from tpc_core.explain import explain_certificate
-from tpc_core.landscape import Landscape
 from tpc_core.ledger import family_level, refutation_level
 from tpc_core.transforms import CoordinateNoise
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from tpc_core.landscape import Landscape
 
 from app.figures.arrays import packed
 from app.figures.axes import parameter_axes
@@ -12,7 +13,6 @@ from app.figures.theme import OKABE_ITO, SEQUENTIAL, STATES, Figure, Theme, axis
 from app.server.jobs import Count
 from tpc_core import Transform
 from tpc_core.explain import probability
-from tpc_core.landscape import Landscape
 from tpc_core.transforms import Ball, Region
 
 _INK = "#1b2433"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from tpc_core.landscape import Landscape
 
 from app.figures.arrays import packed, unpacked
 from app.figures.axes import parameter_axes
@@ -30,7 +31,6 @@ from app.figures.votes import MOST_POINTS, draw_strip, strip, tally
 from app.server.jobs import CellView, Count
 from tpc_core import parse_transform
 from tpc_core.covers import Cell
-from tpc_core.landscape import Landscape
 from tpc_core.statistics import lower_confidence_bound
 
 LEVEL = 0.01

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from tpc_core.landscape import Landscape
+
 from tpc_core import Certificate, Cloud, Model, Question, Smoothing, Transform
 from tpc_core.covers import Cell
 from tpc_core.errors import TpcError
-from tpc_core.landscape import Landscape
 from tpc_core.proofs import CellStanding, Proof, Standing
 from tpc_core.smoothing import Cover, rule_for
 from tpc_core.statistics import lower_confidence_bound
