@@ -14,6 +14,7 @@ from app.figures.cells import Mode, cell_text, curve_figure, heatmap_figure, sli
 from app.figures.theme import OKABE_ITO, STATES, Figure, Theme
 from app.server.jobs import CellView
 from tpc_core.case_view import CaseView, is_short
+from tpc_core.landscape import ChartAxis
 from tpc_core.proofs import CellStanding
 
 _FLOOR = 0.4

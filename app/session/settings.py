@@ -22,9 +22,10 @@ DEFAULTS: dict[str, Any] = {
     "budget": "no limit",
     "complete": False,
     "seed": None,
-    "map_mode": "bound",
+    "map_look": "colour",
+    "map_kind": "Slice",
 }
-_ALSO_KEPT = ("model", "asked_model", "asked_transform", "run")
+_ALSO_KEPT = ("model", "asked_model", "asked_transform", "run", "proof")
 _KEPT_BEGINNINGS = ("radius_", "sigma_")
 
 

@@ -29,10 +29,12 @@ def landscape_events(
     go_on: Callable[[], bool] = lambda: True,
     *,
     target: Target | None = None,
+    earlier: Landscape | None = None,
     most_votes: int = MOST_VOTES,
 ) -> Iterator[Landscape]:
     """The map of p_A around the region of a question, coarse first and ever finer; `target` as a run chose it.
 
+    `earlier` is a map of the same question: it is gone on with.
     A certain proof is about the plain network, so its map is of that. Bad questions are refused at once.
     """
     chart = Chart.of(question.family, len(cloud))
@@ -41,7 +43,9 @@ def landscape_events(
     if question.options.proof == "certain":
         return survey_plain(model.classifier("cpu"), cloud, chart, half, classes, go_on)
     run = prepare(model, cloud, question.transform, question.radius, question.options)
-    chosen = _majority(run.voter, cloud) if target is None else target
+    chosen = target
+    if chosen is None:
+        chosen = _majority(run.voter, cloud)
     return survey(
         run.voter,
         cloud,
@@ -52,6 +56,7 @@ def landscape_events(
         go_on,
         needed=needed_of(run.proof),
         level=question.options.alpha,
+        earlier=earlier,
         most_votes=most_votes,
     )
 

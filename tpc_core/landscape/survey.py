@@ -33,7 +33,7 @@ AT_ONCE = 24
 """Nodes that are voted on between two pictures."""
 
 MOST_AT_A_NODE = 1024
-MOST_VOTES = 150_000
+MOST_VOTES = 100_000
 """Votes after which a map is as good as anyone needs it."""
 
 OTHER = -1
@@ -135,6 +135,11 @@ class _Sheet:
         self.n, self.n_a = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
         self.winner = np.zeros(size, dtype=np.int64)
 
+    def take(self, earlier: Landscape) -> None:
+        """Go on with a map of the same nodes."""
+        self.share, self.n, self.n_a = earlier.share.copy(), earlier.n.copy(), earlier.n_a.copy()
+        self.winner, self.rank = earlier.winner.copy(), earlier.rank
+
     def count(self, node: int, votes: Counts) -> None:
         """Votes (classes,) of one node, or (N, classes) of the points of a segmentation."""
         if isinstance(self.target, int):
@@ -147,6 +152,15 @@ class _Sheet:
             self.n_a[node] += int(kept)
             self.winner[node] = 0 if kept >= votes[0].sum() / 2 else OTHER
         self.share[node] = self.n_a[node] / self.n[node]
+
+    def read(self, nodes: Counts, confidence: Array) -> None:
+        """The confidences (M, classes) of a plain network at some nodes, or (M, N, classes) of its points."""
+        if isinstance(self.target, int):
+            self.share[nodes] = confidence[:, self.target]
+            self.winner[nodes] = confidence.argmax(axis=1)
+        else:
+            kept = (confidence.argmax(axis=2) == self.target).mean(axis=1)
+            self.share[nodes], self.winner[nodes] = kept, np.where(kept >= 0.5, 0, OTHER)
 
     def picture(self, *, finished: bool = False) -> Landscape:
         name = self.classes[self.target] if isinstance(self.target, int) else ""
@@ -177,13 +191,16 @@ def survey(
     *,
     needed: float = 0.5,
     level: float = 0.001,
+    earlier: Landscape | None = None,
     most_votes: int = MOST_VOTES,
 ) -> Iterator[Landscape]:
-    """Vote at the nodes of ever finer grids, and say after every few what is known.
+    """Vote at the nodes of ever finer grids, and say after every few what is known; `earlier` is gone on with.
 
     Within a grid, and where nodes get more votes in the end, those come first whose p_A is nearest to `needed`.
     """
     sheet = _Sheet(chart, Nodes(half, chart.is_round), tuple(classes), target, level, needed)
+    if earlier is not None:
+        sheet.take(earlier)
 
     def ask(nodes: Counts) -> Landscape:
         ballots = [_ballot(cloud, chart, sheet, int(node)) for node in nodes]
@@ -192,7 +209,7 @@ def survey(
         return sheet.picture()
 
     for rank in range(len(sheet.nodes.fineness)):
-        waiting: Counts = np.flatnonzero(sheet.nodes.rank == rank)
+        waiting: Counts = np.flatnonzero((sheet.nodes.rank == rank) & (sheet.n == 0))
         while len(waiting):
             if not go_on() or sheet.n.sum() >= most_votes:
                 yield sheet.picture(finished=True)
@@ -220,20 +237,20 @@ def survey_plain(
 ) -> Iterator[Landscape]:
     """The same for a plain network: its confidence in the class of the cloud itself, without any noise."""
     with torch.inference_mode():
-        target = int(classifier(cloud.points[None]).argmax())
+        answer = classifier(cloud.points[None])[0].argmax(dim=-1).numpy()
+    target: Target = int(answer) if answer.ndim == 0 else np.asarray(answer, dtype=np.int64)
     sheet = _Sheet(chart, Nodes(half, chart.is_round), tuple(classes), target, 0.5)
     for rank in range(len(sheet.nodes.fineness)):
-        for nodes in np.array_split(
-            np.flatnonzero(sheet.nodes.rank == rank), max(1, int(np.sum(sheet.nodes.rank == rank)) // BLOCK)
-        ):
+        waiting = np.flatnonzero(sheet.nodes.rank == rank)
+        for first in range(0, len(waiting), BLOCK):
             if not go_on():
-                break
+                yield sheet.picture(finished=True)
+                return
+            nodes = waiting[first : first + BLOCK]
             sheet.rank = rank
             moved = torch.stack([chart.moved(cloud.points, sheet.nodes.places[node]) for node in nodes])
             with torch.inference_mode():
-                confidence = torch.softmax(classifier(moved), dim=-1).double().numpy()
-            sheet.share[nodes] = confidence[:, target]
-            sheet.winner[nodes] = confidence.argmax(axis=1)
+                sheet.read(nodes, torch.softmax(classifier(moved), dim=-1).double().numpy())
             yield sheet.picture()
     yield sheet.picture(finished=True)
 

@@ -29,7 +29,7 @@ class Band:
 
     start: float
     end: float
-    kind: Literal["certified", "unknown", "attack"]
+    kind: Literal["certified", "unknown", "attack", "likely", "borderline", "hopeless"]
     title: str = ""
 
     def drawn(self) -> dict[str, Any]:

@@ -103,18 +103,20 @@ def outline_style(state: PieceState, theme: Theme, look: MapLook) -> Figure:
     """The border of a cell: heavy where it is proved, dashed where it failed, faint where it waits."""
     if look == "print":
         dark = theme.text
-        return {
+        grey: dict[PieceState, Figure] = {
             "passed": {"color": dark, "width": 2.2},
             "open": {"color": dark, "width": 1.2, "dash": "dot"},
             "failed": {"color": dark, "width": 2.2, "dash": "dash"},
             "waiting": {"color": theme.muted, "width": 0.8},
-        }[state]
-    return {
+        }
+        return grey[state]
+    coloured: dict[PieceState, Figure] = {
         "passed": {"color": "#0b3d91" if theme != DARK else "#cfe6ff", "width": 2},
         "open": {"color": "#E69F00", "width": 1.6},
         "failed": {"color": theme.differ, "width": 2.4, "dash": "dash"},
         "waiting": {"color": theme.muted, "width": 0.8},
-    }[state]
+    }
+    return coloured[state]
 
 
 STATE_WORDS: dict[PieceState, str] = {

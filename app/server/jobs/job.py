@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from tpc_core.landscape import Landscape, can_be_surveyed, span, survey
-
 from app.server.crowd import GiveWay
 from app.server.fair_queue import Turns, be_patient
 from app.server.jobs.accounts import Account
@@ -21,6 +19,7 @@ from tpc_core.case_view import named
 from tpc_core.certificate.certain import CellsRecord
 from tpc_core.certify import Event, prepare
 from tpc_core.errors import CannotWrite, TpcError
+from tpc_core.landscape import Landscape, can_be_surveyed, span, survey
 from tpc_core.ledger import WHOLE
 from tpc_core.proofs import Proof, Standing
 from tpc_core.proofs.judgement import proven_attack
