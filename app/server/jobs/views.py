@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from tpc_core.landscape import Landscape
-
 from tpc_core import Certificate, Cloud, Model, Question, Smoothing, Transform
 from tpc_core.covers import Cell
 from tpc_core.errors import TpcError
@@ -130,6 +128,8 @@ class JobView:
     request: Request
     status: Status
     message: str
+    notice: str
+    """One line about something that happened on the way: a worker that died."""
     position: int
     behind: bool
     """Whether it waits for another run of its visitor on the same object."""
@@ -154,8 +154,6 @@ class JobView:
     """Votes by class, at the end of a run about one top class."""
     attack: tuple[float, ...] | None
     """The proven attack of a refuted run."""
-    landscape: Landscape | None
-    mapping: bool
     revision: int
     boxes: tuple[BoxView, ...] = ()
     """The proved cells of a certain proof."""
@@ -165,11 +163,6 @@ class JobView:
     @property
     def live(self) -> bool:
         return self.status in LIVE
-
-    @property
-    def changing(self) -> bool:
-        """Whether there will be more to see: the run goes on, or its map is being drawn."""
-        return self.live or self.mapping
 
     @property
     def is_polar(self) -> bool:
