@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from tpc_core.certify.cover import planned_votes
 from tpc_core.certify.prepare import prepare
 from tpc_core.cloud import Cloud
@@ -12,7 +14,7 @@ from tpc_core.covers import Prices
 from tpc_core.errors import TpcError
 from tpc_core.proofs import CoverProof
 from tpc_core.question import DEFAULTS
-from tpc_core.smoothing import OneProbability
+from tpc_core.smoothing import Cover, OneProbability, rule_for
 from tpc_core.transforms import Transform
 from tpc_core.votes import BaseClassifier
 
@@ -24,6 +26,7 @@ GOOD_MODEL = 0.97
 """A p_A that votes prove in a moment where a model is sure of an object."""
 
 _STEPS = 40
+_SMALL = 1e-3
 
 
 def propose_radius(model: BaseClassifier, cloud: Cloud, transform: Transform) -> dict[str, float]:
@@ -33,8 +36,9 @@ def propose_radius(model: BaseClassifier, cloud: Cloud, transform: Transform) ->
     that is sure of the object. By a group: everything, which is what such a certificate is about.
     """
     whole = tuple(p.to_internal(p.largest_radius) for p in transform.radii)
-    towards = _direction(transform, whole)
-    named = dict(zip((p.name for p in transform.radii), _edge(transform, towards), strict=True))
+    towards = _direction(transform, model, cloud, whole)
+    pairs = zip(transform.radii, towards, strict=True)
+    named = {p.name: min(p.to_edge(r), p.largest_radius) for p, r in pairs}
     run = prepare(model, cloud, transform, named, DEFAULTS)
     rule = run.claim.rule
     if isinstance(rule, OneProbability):
@@ -50,13 +54,25 @@ def propose_radius(model: BaseClassifier, cloud: Cloud, transform: Transform) ->
     }
 
 
-def _direction(transform: Transform, whole: Sequence[float]) -> tuple[float, ...]:
-    """The proportions of a composition's region: the paper's; of a single radius, all of it."""
-    if len(whole) == 1 or not transform.paper_radii:
+def _direction(
+    transform: Transform, model: BaseClassifier, cloud: Cloud, whole: Sequence[float]
+) -> tuple[float, ...]:
+    """The proportions of a region with several radii: each alone moves the cloud equally far, or as in the paper."""
+    if len(whole) == 1:
         return tuple(whole)
-    first = [p.to_internal(v) for p, v in zip(transform.radii, transform.paper_radii[-1], strict=True)]
-    stretch = min(w / f for w, f in zip(whole, first, strict=True))
-    return tuple(stretch * f for f in first)
+    points = np.asarray(cloud.array, dtype=np.float64)
+    rule = rule_for(transform, model.smoothing, points)
+    if isinstance(rule, Cover) and len(whole) == transform.dim:
+        ends = np.diag(whole) * _SMALL
+        moved = rule.reach(np.zeros_like(ends), -ends, ends, np.linalg.norm(ends, axis=1))
+        parts = tuple(w / max(float(m), 1e-12) for w, m in zip(whole, moved, strict=True))
+    elif transform.paper_radii:
+        last = transform.paper_radii[-1]
+        parts = tuple(p.to_internal(v) for p, v in zip(transform.radii, last, strict=True))
+    else:
+        parts = tuple(whole)
+    stretch = min(w / part for w, part in zip(whole, parts, strict=True))
+    return tuple(stretch * part for part in parts)
 
 
 def _by_cells(proof: CoverProof) -> float:
@@ -74,10 +90,6 @@ def _by_cells(proof: CoverProof) -> float:
             pass
         factor *= 0.8
     return factor
-
-
-def _edge(transform: Transform, radii: Sequence[float]) -> list[float]:
-    return [p.to_edge(r) for p, r in zip(transform.radii, radii, strict=True)]
 
 
 def _nice(value: float) -> float:

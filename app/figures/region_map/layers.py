@@ -79,9 +79,9 @@ def p_scale(needed: float, theme: Theme, look: MapLook) -> list[list[Any]]:
     if look == "print":
         low, below, above, high = "#3a3a3a", "#8d8d8d", "#cfcfcf", "#ffffff"
     elif theme == DARK:
-        low, below, above, high = "#f2903d", "#6b4a30", "#2b4a63", "#7cc4f0"
+        low, below, above, high = "#f2903d", "#6b4a30", "#223a4f", "#3f86b8"
     else:
-        low, below, above, high = "#c75c0b", "#fbe0c8", "#dbe9f5", "#1266a8"
+        low, below, above, high = "#c75c0b", "#fbe0c8", "#e3eef8", "#5ba4dc"
     if middle <= 0.02:
         return [[0.0, above], [1.0, high]]
     return [[0.0, low], [middle, below], [middle, above], [1.0, high]]
@@ -111,7 +111,7 @@ def outline_style(state: PieceState, theme: Theme, look: MapLook) -> Figure:
         }
         return grey[state]
     coloured: dict[PieceState, Figure] = {
-        "passed": {"color": "#0b3d91" if theme != DARK else "#cfe6ff", "width": 2},
+        "passed": {"color": "#08306b" if theme != DARK else "#d9ecff", "width": 1.8},
         "open": {"color": "#E69F00", "width": 1.6},
         "failed": {"color": theme.differ, "width": 2.4, "dash": "dash"},
         "waiting": {"color": theme.muted, "width": 0.8},

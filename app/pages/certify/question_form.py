@@ -78,11 +78,14 @@ def ask() -> Request | None:
     """The controls of the left column; the request that they describe, or None with the reason on screen."""
     shape = current_shape()
     transform = _transform()
-    largest = (
-        st.segmented_control("Question", ["A radius", "The largest"], key="goal", required=True)
-        == "The largest"
-    )
-    certain = _certain()
+    goal, proof = st.columns([1.25, 1], gap="small")
+    with goal:
+        largest = (
+            st.segmented_control("Radius", ["A radius", "The largest"], key="goal", required=True)
+            == "The largest"
+        )
+    with proof:
+        certain = _certain()
     place = st.container()
     model = _model(fits(transform, shape, certain=certain), transform, certain)
     if model is None:
@@ -104,8 +107,9 @@ def ask() -> Request | None:
         return None
     request = Request(f"{title_of(spec, shape)}, {transform.name}", question, model, cloud, private)
     landscape = landscape_of(str(st.session_state["visitor"]), request).landscape
-    with place:
-        radius_slider(request, landscape)
+    if radius is not None:
+        with place:
+            radius_slider(request, landscape)
     if certain:
         st.caption("Every cell is proved, or a counterexample is found. This mostly takes seconds.")
         return request
@@ -167,26 +171,15 @@ def _radius(transform: Transform, largest: bool, proposed: tuple[float, ...]) ->
         for key, value in zip(keys, picked or (), strict=False):
             st.session_state[key] = float(value)
 
-    columns = st.columns(len(keys))
-    values = {}
-    for column, key, p in zip(columns, keys, transform.radii, strict=True):
-        name = "Radius" if len(keys) == 1 else p.name
-        values[p.name] = float(
-            column.number_input(
-                f"{name} (°)" if p.unit == "deg" else name,
-                min_value=0.0,
-                max_value=p.largest_radius,
-                step=p.step if p.unit == "deg" else 0.05,
-                key=key,
-                format="%g",
-            )
-        )
+    values = {p.name: float(st.session_state[key]) for p, key in zip(transform.radii, keys, strict=True)}
     if presets:
         st.pills(
             "Radii in the TPC paper",
             list(presets),
             key=f"radii_{transform.name}",
+            format_func="paper: {}".format,
             on_change=take,
+            label_visibility="collapsed",
         )
     if largest:
         st.caption("The region grows in these proportions, up to this size.")

@@ -16,7 +16,7 @@ from tpc_core import Smoothing, Transform, parse_transform
 BUDGETS = {"no limit": None, "1,000": 1_000, "10,000": 10_000, "100,000": 100_000, "1,000,000": 1_000_000}
 CONFIDENCES = {"95 %": 0.05, "99 %": 0.01, "99.9 %": 0.001, "99.99 %": 0.0001}
 PROOFS = {"smoothed": "By votes", "certain": "Exact"}
-FIRST_TRANSFORM = "z-taper"
+FIRST_TRANSFORM = "z-taper+z-rotation"
 LARGEST_SEED = 2**31 - 1
 
 

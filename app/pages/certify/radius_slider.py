@@ -21,7 +21,7 @@ _PARTS = 8
 _WORDS = {
     "likely": "certificate likely",
     "borderline": "borderline",
-    "hopeless": "no certificate to be expected",
+    "hopeless": "certificate unlikely",
 }
 
 
@@ -31,13 +31,11 @@ def radius_slider(request: Request, landscape: Landscape | None) -> None:
     if st.session_state.pop("radius_rests", False):
         st.rerun()
     transform, question = request.transform, request.question
-    if question.options.largest and len(transform.radii) == 1:
-        return
     known = _bands(request, landscape)
     rows, values = [], []
     for p in transform.radii:
         value = question.radius[p.name]
-        end = min(p.largest_radius, float(f"{2.0 * value:.2g}"))
+        end = min(p.largest_radius, float(f"{max(2.0 * value, 1e-3):.2g}"))
         rows.append(replace(p, low=0.0, high=end, step=float(f"{end / 200:.1g}")))
         values.append(value)
     sliders(
@@ -55,10 +53,9 @@ def radius_slider(request: Request, landscape: Landscape | None) -> None:
     )
     st.session_state["radius_names"] = list(radius_keys(transform).values())
     if known:
-        st.html(
-            '<div class="tpc-outlook"><i class="likely"></i>likely <i class="borderline"></i>borderline '
-            '<i class="hopeless"></i>not to be expected</div>'
-        )
+        names = {"likely": "likely", "borderline": "borderline", "hopeless": "unlikely"}
+        marks = "".join(f'<i class="{kind}"></i>{word}' for kind, word in names.items())
+        st.html(f'<div class="tpc-outlook">Certificate:{marks}</div>')
 
 
 def _moved() -> None:
