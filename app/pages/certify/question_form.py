@@ -162,9 +162,12 @@ def _radius(transform: Transform, largest: bool, proposed: tuple[float, ...]) ->
         return None
     presets = {describe_preset(transform, radius): radius for radius in transform.paper_radii}
     keys = list(radius_keys(transform).values())
-    st.session_state["radius_proposed"] = [float(value) for value in proposed]
+    before = st.session_state.get("proposed_radius")
+    untouched = [st.session_state.get(key) for key in keys] == before
+    st.session_state["proposed_radius"] = [float(value) for value in proposed]
     for key, value in zip(keys, proposed, strict=True):
-        st.session_state.setdefault(key, float(value))
+        if untouched or key not in st.session_state:  # another object has another proposal
+            st.session_state[key] = float(value)
 
     def take() -> None:
         picked = presets.get(str(st.session_state.get(f"radii_{transform.name}")))

@@ -15,7 +15,7 @@ from tpc_core.errors import TpcError
 from tpc_core.forecast import outlooks
 from tpc_core.landscape import Landscape, extent
 
-KEY = "radius_sliders"
+KEY = "dragged_sliders"
 _PARTS = 8
 """Parts of the map at which the outlook is asked for."""
 _WORDS = {
@@ -28,7 +28,7 @@ _WORDS = {
 @st.fragment
 def radius_slider(request: Request, landscape: Landscape | None) -> None:
     """Drag the radius; the page follows when it is let go."""
-    if st.session_state.pop("radius_rests", False):
+    if st.session_state.pop("dragged_radius", False):
         st.rerun()
     transform, question = request.transform, request.question
     known = _bands(request, landscape)
@@ -44,14 +44,14 @@ def radius_slider(request: Request, landscape: Landscape | None) -> None:
         key=KEY,
         shape=f"{transform.name}|{[row.high for row in rows]}|{values}",
         epoch=0,
-        stamp=int(st.session_state.get("radius_stamp", 0)),
+        stamp=int(st.session_state.get("dragged_stamp", 0)),
         on_move=_moved,
         bands={
             row.name: [_scaled(band, value) for band in known]
             for row, value in zip(rows, values, strict=True)
         },
     )
-    st.session_state["radius_names"] = list(radius_keys(transform).values())
+    st.session_state["dragged_names"] = list(radius_keys(transform).values())
     if known:
         names = {"likely": "likely", "borderline": "borderline", "hopeless": "unlikely"}
         marks = "".join(f'<i class="{kind}"></i>{word}' for kind, word in names.items())
@@ -62,12 +62,14 @@ def _moved() -> None:
     told = st.session_state[KEY].move
     if not told:
         return
-    st.session_state["radius_stamp"] = int(told.get("stamp", 0))
+    st.session_state["dragged_stamp"] = int(told.get("stamp", 0))
     if told.get("final"):
-        for key, value in zip(st.session_state.get("radius_names", []), told.get("values", []), strict=False):
+        for key, value in zip(
+            st.session_state.get("dragged_names", []), told.get("values", []), strict=False
+        ):
             if float(value) > 0:
                 st.session_state[key] = float(value)
-        st.session_state["radius_rests"] = True
+        st.session_state["dragged_radius"] = True
 
 
 def _bands(request: Request, landscape: Landscape | None) -> list[Band]:

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app.pages.certify.question_link import LINKED
+from app.pages.certify.question_link import show_question
 from app.pages.certify.run_panel import label
 from app.server.jobs import Job, Request
 from app.server.visitors import board
-from app.session import links
 from tpc_core import Budget, Question
 
 
@@ -23,14 +22,14 @@ def adopt_run(visitor: str) -> None:
             state["run"] = jobs[0].id
     state["certify_entered"] = True
     job = board().get(visitor, state.get("run"))
-    if job is not None and state.get("run_adopted") != job.id:
-        state["run_adopted"] = job.id
-        _set_form(job.request)
+    if job is not None and state.get("asked_run") != job.id:
+        state["asked_run"] = job.id
+        show_question(job.request)
 
 
 def started(job: Job) -> None:
     """A run was started from the form as it is."""
-    st.session_state["run"] = st.session_state["run_adopted"] = job.id
+    st.session_state["run"] = st.session_state["asked_run"] = job.id
 
 
 def run_of(visitor: str, request: Request | None) -> Job | None:
@@ -75,13 +74,3 @@ def _answers(asked: Request, request: Request) -> bool:
 def _key(question: Question) -> Question:
     """A question without its budget, and without the name of its object: going on changes neither of the two."""
     return replace(question, object="", options=replace(question.options, budget=Budget()))
-
-
-def _set_form(request: Request) -> None:
-    pairs = request.question.to_query()
-    if request.private:  # a file of the visitor's own has a name that only the session knows
-        pairs.pop("object")
-    pairs.pop("points", None)
-    for key, usual in {"goal": "A radius", "complete": False, "seed": None, "protocol": "adaptive"}.items():
-        st.session_state[key] = usual
-    links.take(LINKED, pairs)
