@@ -26,8 +26,8 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "Two tapers in a row are **not** one taper, so lesson 4 does not help. Instead, we divide the tapers into M "
-            "**cells** and vote at the middle of each. How many cells do we need?"
+            "Two tapers in a row are **not** one taper, so lesson 4 does not help. Instead, we divide the tapers "
+            "into M **cells** and vote at the middle of each. How many cells do we need?"
         )
         spec = choose_object(CELL_OBJECT, CELL_OBJECT.options)
         if not reached(2):
