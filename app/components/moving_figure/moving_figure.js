@@ -1,7 +1,7 @@
 // Frames of lines as SVG. The slider chooses a frame, Play goes through them once.
 
 const SVG = "http://www.w3.org/2000/svg";
-const [WIDTH, LEFT, RIGHT, TOP, BOTTOM] = [560, 54, 14, 14, 46];
+const [WIDTH, LEFT, RIGHT, TOP, BOTTOM] = [560, 62, 14, 14, 54];
 const SECONDS = 7;
 const SHOWN = new WeakMap();
 
@@ -72,7 +72,7 @@ class Moving {
     nodes.push(draw("text", { x: middle, y: this.height - 8, "text-anchor": "middle" }, x_title));
     nodes.push(draw("text", { transform: `translate(14 ${(TOP + this.height - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle" }, y_title));
     for (const [value, anchor, at] of [[x[0], "start", LEFT], [x[1], "end", WIDTH - RIGHT]]) {
-      nodes.push(draw("text", { x: at, y: this.height - BOTTOM + 17, "text-anchor": anchor, class: "tick" }, String(value)));
+      nodes.push(draw("text", { x: at, y: this.height - BOTTOM + 20, "text-anchor": anchor, class: "tick" }, String(value)));
     }
     for (const [value, at] of [[y[0], this.height - BOTTOM], [y[1], TOP + 9]]) {
       nodes.push(draw("text", { x: LEFT - 6, y: at, "text-anchor": "end", class: "tick" }, String(value)));
