@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from tpc_core.evaluation.engines import available_cores
 
 from tpc_core.data import MODELNET40_CLASSES, gallery, load_object
 from tpc_core.evaluation import Engine, InlineEngine, LocalEngine, Request, evaluate, prepare
-from tpc_core.evaluation.engines import available_cores
 from tpc_core.evaluation.journal import Journal
 from tpc_core.evaluation.run import _tasks
 
@@ -104,9 +104,9 @@ def _engines() -> dict[str, Callable[[int], Engine]]:
 
 
 def _ray_engine(cpus: int) -> Engine:
-    from tpc_core.evaluation.ray_engine import RayEngine
+    from tpc_core.engines.ray_cluster import RayEngine
 
-    return RayEngine(cpus=cpus)
+    return RayEngine(size=cpus)
 
 
 @contextmanager
