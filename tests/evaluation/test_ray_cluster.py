@@ -25,7 +25,7 @@ def cluster() -> Iterator[Any]:
     """A head without CPUs of its own, so that every object runs on a node that can be killed."""
     from ray.cluster_utils import Cluster
 
-    os.environ["RAY_worker_niceness"] = "0"  # Ray's own 15 starves its workers on a machine with other work
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  Ray's own 15 starves its workers on a machine with other work
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     try:
         yield cluster

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from tpc_core.engines import Streams
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.journal import Journal, check_folder, sums_of
 from tpc_core.evaluation.rows import Rows
-from tpc_core.evaluation.settings import Request, Settings, evaluated_objects
+from tpc_core.evaluation.settings import Request, Settings, certificate_name, evaluated_objects
 from tpc_core.evaluation.summary import Figures, figures_of, write_files
 from tpc_core.evaluation.sums import Sums
 from tpc_core.evaluation.work import ObjectsWork, read_object
@@ -142,5 +141,4 @@ def _save(rows: Rows, settings: Settings, folder: Path) -> None:
     """Write the certificates of objects before their journal lines, so that a finished object has them all."""
     for number, made in rows.certificates.items():
         for claim, text in made.items():
-            name = re.sub(r"[^A-Za-z0-9.=+-]+", "_", f"{Path(settings.model).stem}-{number:05}-{claim}")
-            write_atomically(folder / f"{name}.json", text.encode())
+            write_atomically(folder / certificate_name(settings, number, claim), text.encode())
