@@ -13,9 +13,12 @@ import streamlit as st  # noqa: E402
 from streamlit import config  # noqa: E402
 
 from app.components.style import style  # noqa: E402
+from app.components.terms import mount_terms  # noqa: E402
+from app.pages.about import page as about  # noqa: E402
 from app.pages.certify import page as certify  # noqa: E402
 from app.pages.debug import page as debug  # noqa: E402
 from app.pages.explore import page as explore  # noqa: E402
+from app.pages.home import page as home  # noqa: E402
 from app.pages.lessons import page as lessons  # noqa: E402
 from app.pages.results import page as results  # noqa: E402
 from app.pages.theory import page as theory  # noqa: E402
@@ -35,17 +38,18 @@ if config._server_mode == "starlette-managed":  # this file by itself, without w
 st.set_page_config(page_title="TPC Explorer", page_icon=str(shipped("assets", "icon.png")), layout="wide")
 
 pages = {
-    "explore": st.Page(explore.page, title="Explore", icon=":material/3d_rotation:", default=True),
+    "home": st.Page(home.page, title="Home", icon=":material/home:", default=True),
+    "explore": st.Page(explore.page, title="Explore", icon=":material/3d_rotation:", url_path="explore"),
     "certify": st.Page(certify.page, title="Certify", icon=":material/verified:", url_path="certify"),
     "debug": st.Page(debug.page, title="Debug", icon=":material/troubleshoot:", url_path="debug"),
     "lessons": st.Page(lessons.page, title="Lessons", icon=":material/school:", url_path="lessons"),
     "theory": st.Page(theory.page, title="Theory", icon=":material/menu_book:", url_path="theory"),
     "results": st.Page(results.page, title="Results", icon=":material/leaderboard:", url_path="results"),
+    "about": st.Page(about.page, title="About", icon=":material/info:", url_path="about"),
 }
 st.session_state["pages"] = pages
 st.session_state["visitor"] = visitor()
 keep_settings()
 style()
-# Streamlit's default page is at / alone; people also type and link its name.
-by_name = st.Page(explore.page, title="Explore", url_path="explore", visibility="hidden")
-st.navigation([*pages.values(), by_name], position="top").run()
+mount_terms()
+st.navigation(list(pages.values()), position="top").run()

@@ -73,7 +73,7 @@ FIRST = """() => new Promise(done => {
     const stage = document.querySelector('.tpc-stage');
     if (stage) found.placeholder ??= performance.now();
     if (stage?.dataset.drawn) found.first ??= performance.now();
-    if (document.querySelector('.tpc-votes')?.dataset.stamp) found.prediction ??= performance.now();
+    if (document.querySelector('.tpc-demonstration[data-ready]')) found.prediction ??= performance.now();
     if (found.first && found.prediction) done(found); else setTimeout(look, 4);
   };
   look();
@@ -88,13 +88,13 @@ def measure(address: str, moves: int, opened: int) -> dict[str, Any]:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
 
-        def page_at(query: str) -> Any:
+        def page_at(path: str) -> Any:
             page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
-            page.goto(f"{address}/?{query}")
+            page.goto(f"{address}/{path}")
             return page
 
         for scene, query in SCENES.items():
-            page = page_at(query)
+            page = page_at(f"explore?{query}")
             page.wait_for_selector(".tpc-stage[data-drawn]", timeout=120_000)
             page.wait_for_selector(".tpc-link", timeout=120_000)
             page.wait_for_timeout(3000)

@@ -48,7 +48,7 @@ def rest(page: Any) -> None:
 
 def explore(page: Any, address: str) -> None:
     """A twisted chair, seen with its ghost."""
-    page.goto(f"{address}/?transform=z-twist&at=60")
+    page.goto(f"{address}/explore?transform=z-twist&at=60")
     page.wait_for_selector(".tpc-stage[data-quality=full]")
     page.wait_for_selector(".tpc-votes[data-stamp]")
 

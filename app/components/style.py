@@ -10,6 +10,7 @@ _CSS = """
 <style>
 .block-container { padding: 4.2rem 1.6rem 1.2rem; max-width: 1900px; }
 [data-testid=stVerticalBlock] { gap: .6rem; }
+h2 { padding: .6rem 0 .2rem !important; font-size: 1.3rem !important; }
 h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
 .tpc-object { width: 64px; height: 64px; object-fit: contain; border-radius: 8px;
   background: color-mix(in srgb, currentColor 6%, transparent); display: block; }
@@ -24,6 +25,17 @@ h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
 .tpc-facts { display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; font-size: .88rem; opacity: .85;
   font-variant-numeric: tabular-nums; }
 .tpc-facts b { font-weight: 600; }
+.tpc-title { font-size: 2.5rem; line-height: 1.15; margin: 0; padding: 0; }
+.tpc-sentence { font-size: 1.3rem; line-height: 1.4; margin: .3rem 0 0; }
+[class*=st-key-door_] { position: relative; gap: .2rem; }
+[class*=st-key-door_]:hover, [class*=st-key-door_]:focus-within { border-color: var(--tpc-agree); }
+[class*=st-key-door_] a { padding-left: 0; background: none; }
+[class*=st-key-door_] a * { font-size: 1.2rem; }
+[class*=st-key-door_] a::after { content: ""; position: absolute; inset: 0; }
+.tpc-table { border-collapse: collapse; width: 100%; font-size: .95rem; }
+.tpc-table :is(th, td) { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; font-weight: 400;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent); }
+.tpc-table :is(thead th, b) { font-weight: 600; }
 </style>
 """
 

@@ -36,8 +36,8 @@ LONGEST = 200
 """Characters of a value that are looked at, and of the reason why it was left out."""
 MOST = 64
 """Values that a link can have; no page writes half as many."""
-_SILENT = ("embed", "embed_options")
-"""Streamlit's own."""
+STREAMLITS_OWN = ("embed", "embed_options")
+"""Values of an address that Streamlit reads itself."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def take(pieces: Sequence[Piece], values: Mapping[str, str]) -> list[str]:
         except (TpcError, ValueError) as error:
             reason = shorten(str(error).rstrip("."), LONGEST, placeholder=" ...")
             notices.append(f"{piece.name} = {value!r} in the link was left out: {reason}.")
-    strange = sorted(set(values) - {piece.name for piece in pieces} - set(_SILENT))
+    strange = sorted(set(values) - {piece.name for piece in pieces} - set(STREAMLITS_OWN))
     if strange:
         notices.append(f"Nothing here is called {', '.join(name[:40] for name in strange[:5])}.")
     return notices

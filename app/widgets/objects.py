@@ -67,6 +67,11 @@ def title_of(spec: str, shape: Shape) -> str:
     return titles.get(spec, short)
 
 
+def poster_of(spec: str) -> str:
+    """The small picture of an object of the gallery, in static/; empty for others."""
+    return f"thumbnails/{spec.removeprefix('gallery:')}.png" if spec.startswith("gallery:") else ""
+
+
 def part_names(spec: str) -> dict[int, str]:
     """Part id -> word, where the gallery knows them; ShapeNet numbers its parts in the same way."""
     known = [
@@ -80,12 +85,9 @@ def part_names(spec: str) -> dict[int, str]:
 def object_button(shape: Shape) -> None:
     """The current object with its picture, and the button that opens the chooser."""
     spec = current_spec()
-    name = spec.removeprefix("gallery:")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if spec.startswith("gallery:"):
-            st.html(
-                f'<img class="tpc-object" alt="" src="app/static/thumbnails/{name}.png">', width="content"
-            )
+        if poster_of(spec):
+            st.html(f'<img class="tpc-object" alt="" src="app/static/{poster_of(spec)}">', width="content")
         else:
             st.html('<div class="tpc-object tpc-blank" data-tpc-portrait="cloud">●●●</div>', width="content")
         label = f"class *{shape.label.replace('_', ' ')}*" if shape.label else "class unknown"
@@ -137,7 +139,11 @@ def _gallery() -> str | None:
     if not entries:
         st.caption("No object of the gallery is called that.")
     items = [
-        {"name": entry.name, "title": entry.title, "picture": f"app/static/thumbnails/{entry.name}.png"}
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "picture": f"app/static/{poster_of(f'gallery:{entry.name}')}",
+        }
         for entry in entries
     ]
     picked = thumbnails(items, selected=current_spec().removeprefix("gallery:"), key="gallery_grid")

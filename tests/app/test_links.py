@@ -58,8 +58,20 @@ def certify_page() -> None:
     page()
 
 
+def explore_page() -> None:
+    """The Explore page by itself."""
+    import streamlit as st
+
+    from app.pages.explore.page import page
+    from app.session.settings import keep_settings
+
+    st.session_state["visitor"] = "linker"
+    keep_settings()
+    page()
+
+
 def explore(**query: str) -> AppTest:
-    return opened(AppTest.from_file(MAIN, default_timeout=60), query)
+    return opened(AppTest.from_function(explore_page, default_timeout=60), query)
 
 
 def certify(**query: str) -> AppTest:

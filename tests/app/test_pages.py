@@ -21,9 +21,21 @@ needs_model = pytest.mark.skipif(
 )
 
 
+def explore_page() -> None:
+    """The Explore page by itself: AppTest cannot follow pages that are functions."""
+    import streamlit as st
+
+    from app.pages.explore.page import page
+    from app.session.settings import keep_settings
+
+    st.session_state["visitor"] = "tester"
+    keep_settings()
+    page()
+
+
 @pytest.fixture
 def explore() -> AppTest:
-    app = AppTest.from_file(MAIN, default_timeout=60)
+    app = AppTest.from_function(explore_page, default_timeout=60)
     app.run()
     assert not app.exception
     return app

@@ -50,6 +50,21 @@ class ModelCard(BaseModel):
     clean_accuracy: Measurement | None = None
     certified_accuracy: Items[Measurement] | None = None
 
+    @property
+    def box(self) -> float:
+        """How far every coordinate may move in the boxes that interval training was about; 0 without it."""
+        return float(self.recipe.get("interval", {}).get("eps", 0.0))
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """The transforms under whose attacks the plain network was trained, by name."""
+        return tuple(str(claim).partition(":")[0] for claim in self.recipe.get("regions", ()))
+
+    @property
+    def is_for_certainty(self) -> bool:
+        """Whether it was trained for certain answers about the plain network, and not for votes."""
+        return bool(self.box or self.regions)
+
 
 def read_card(path: Path) -> ModelCard:
     """Read a card, or raise InvalidFile with one line that says what is wrong in it."""

@@ -39,7 +39,7 @@ def model_for(transform: Transform, name: str | None = None, points: int | None 
 
 def _rank(
     card: ModelCard, transform: Transform, points: int
-) -> tuple[bool, bool, int, bool, bool, float, str]:
+) -> tuple[bool, bool, bool, int, bool, bool, float, str]:
     smoothing = smoothing_from_json(card.smoothing)
     rule = rule_for(transform, smoothing, _ANY_CLOUD)
     covers = isinstance(rule, Cover)
@@ -50,7 +50,8 @@ def _rank(
     sigma = float(card.smoothing.get("sigma", 0.0)) if covers else 0.0
     parts = card.task == "segmentation"
     # More noise vouches for larger cells; a norm is certified best by the model made for it.
-    return parts, card.num_points != points, _preference(rule), not exact, not plain, -sigma, card.name
+    size = card.num_points != points
+    return parts, card.is_for_certainty, size, _preference(rule), not exact, not plain, -sigma, card.name
 
 
 def _preference(rule: Rule) -> int:

@@ -101,6 +101,7 @@ def stage(
     switches: Sequence[Mapping[str, Any]] = (),
     actions: Sequence[Action] = (HOME,),
     filename: str = "tpc-explorer",
+    poster: str = "",
     on_set: Callable[[], None] = lambda: None,
     on_action: Callable[[], None] = lambda: None,
 ) -> Any:
@@ -111,7 +112,8 @@ def stage(
     word. `parts` is what the server knows of the pose: `weights` of the points, or `served` positions, which then take
     the place of the shader's. `seen` points of the cloud, the first ones, are those that the model is shown.
     `farthest` is the displacement at the end of the colours, where it is known. `camera_of` names what is looked at:
-    the visitor's camera is kept until it changes.
+    the visitor's camera is kept until it changes. `poster` is a picture in static/ that is shown until the first one
+    is drawn.
     """
     hold_scene(scene, key=f"{key}_scene")
     data = {
@@ -132,6 +134,7 @@ def stage(
         "switches": [dict(switch) for switch in switches],
         "actions": [{"id": name, "label": label, "title": tip} for name, label, tip in actions],
         "filename": filename,
+        "poster": poster,
         **(parts or {}),
     }
     return _mount(

@@ -17,6 +17,11 @@ export default function (component) {
   const host = root.querySelector(".tpc-stage-canvas");
   host.style.height = data.height; // at once: what is below must not jump
   host.style.background = data.look.backdrop;
+  if (data.poster) {
+    const wait = root.querySelector(".tpc-stage-wait");
+    wait.classList.add("tpc-stage-poster");
+    wait.style.backgroundImage = `url("${new URL(`app/static/${data.poster}`, document.baseURI).href}")`;
+  }
   let [ended, end] = [false, null];
   bundle(data.bundle)
     .then((stage) => {

@@ -14,6 +14,7 @@ from app.components.plot import PNG as PLOT_PNG
 from app.components.plot import plot
 from app.components.stage import HOME, PNG, stage
 from app.components.style import theme
+from app.components.terms import explained
 from app.components.votes import votes
 from app.figures.cameras import plotly_camera
 from app.figures.cloud import Colouring
@@ -42,6 +43,7 @@ from app.widgets.objects import (
     current_spec,
     object_button,
     part_names,
+    poster_of,
     title_of,
 )
 from app.widgets.poses import POSE, pose_controls, pose_sliders
@@ -216,6 +218,7 @@ def _stage(setting: Setting, poser: Poser) -> dict[str, Any] | None:
         switches=switches,
         actions=(HOME, PNG, STILL, ("plotly", "Plotly", "The same scene by Plotly, with its own tools")),
         filename=shape.name,
+        poster=poster_of(current_spec()),
         on_set=_set,
         on_action=_acted,
     )
@@ -288,7 +291,7 @@ def _acted() -> None:
 
 def _draws(now: Frame, poser: Poser) -> None:
     if now.draws is not None:
-        st.caption("Random draws that the smoothed model votes on, each with its vote.")
+        explained("Random draws that the smoothed model votes on, each with its vote.")
         draws(now.draws, key="draws", height=104, stamp=poser.stamp)
 
 
@@ -296,7 +299,7 @@ def _prediction(now: Frame, setting: Setting, poser: Poser) -> None:
     if now.votes is None or now.ballot is None or setting.model is None:
         return
     votes(now.votes, key="votes", stamp=poser.stamp)
-    st.caption(
+    explained(
         f"★ the true class. Smoothing: {setting.model.smoothing.describe()}; {int(now.ballot.votes.sum())} votes on "
         f"{setting.seen} points: a look, not a certificate."
     )

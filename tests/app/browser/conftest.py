@@ -18,11 +18,16 @@ PATIENCE = 180_000
 """Milliseconds until a test gives up: WebGL runs in software here, and the machine may be busy."""
 
 READY = {
+    "": ".tpc-demonstration[data-ready]",
+    "about": ".tpc-table",
     "explore": ".tpc-stage[data-drawn]",
     "certify": "[data-testid=stBaseButton-primary]",
     "debug": "[class*=st-key-debug_]",
 }
 """What is on a page once it can be used."""
+
+WITHOUT_LINK = ("", "about")
+"""Pages without a state of their own."""
 
 POLICY = "Content Security Policy"
 """What Chromium's console names when a page does what its headers forbid."""
@@ -73,7 +78,7 @@ def visit(
     breaches: list[str] = []
     own = (server, "data:", "blob:", "ws")
 
-    def open_page(path: str = "", width: int = 1280, height: int = 720) -> Any:
+    def open_page(path: str = "explore", width: int = 1280, height: int = 720) -> Any:
         context = chromium.new_context(viewport={"width": width, "height": height})
         context.set_default_timeout(PATIENCE)
         context.on("request", lambda r: None if r.url.startswith(own) else elsewhere.append(r.url))
@@ -81,8 +86,10 @@ def visit(
         contexts.append(context)
         page = context.new_page()
         page.goto(f"{server}/{path}")
-        page.wait_for_selector(READY.get(path.partition("?")[0], READY["explore"]))
-        page.wait_for_selector(".tpc-link")  # the last thing that a page draws
+        name = "explore" if path.startswith("?") else path.partition("?")[0]
+        page.wait_for_selector(READY.get(name, READY["explore"]))
+        if name not in WITHOUT_LINK:
+            page.wait_for_selector(".tpc-link")  # the last thing that a page draws
         return page
 
     yield open_page

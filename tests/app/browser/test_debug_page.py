@@ -145,7 +145,7 @@ def histogram(page: Any) -> dict[str, int]:
 
 
 def test_a_cold_start_leads_to_an_explained_failure_in_two_clicks(visit: Callable[..., Any]) -> None:
-    page = visit()
+    page = visit("explore")
     clicks = 0
     for target in (
         page.get_by_role("link", name="Debug"),

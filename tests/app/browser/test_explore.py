@@ -91,7 +91,7 @@ def rotate(page: Any) -> None:
 
 
 def test_a_slider_moves_the_cloud_and_the_prediction(visit) -> None:
-    page = visit()
+    page = visit("explore")
     page.get_by_role("button", name="Choose an object").click()
     page.locator('.tpc-thumbnails button[data-name="chair-2"]').click()
     page.get_by_text("Office chair", exact=True).first.wait_for()
@@ -104,7 +104,7 @@ def test_a_slider_moves_the_cloud_and_the_prediction(visit) -> None:
 
 
 def test_the_camera_stays_where_the_user_put_it(visit) -> None:
-    page = visit()
+    page = visit("explore")
     start = eye(page)
     rotate(page)
     page.mouse.wheel(0, -200)
@@ -126,7 +126,7 @@ def test_the_camera_stays_where_the_user_put_it(visit) -> None:
 
 def test_the_picture_follows_a_slider_without_the_server(visit) -> None:
     """The next frame shows the pose, even if the server never answers; what it draws is phi(x, z)."""
-    page = visit("?transform=z-twist")
+    page = visit("explore?transform=z-twist")
     page.context.set_offline(True)
     page.evaluate(
         f"""() => {{ const range = document.querySelector('{RANGE}'); range.value = 90;
@@ -141,7 +141,7 @@ def test_the_picture_follows_a_slider_without_the_server(visit) -> None:
 
 
 def test_a_typed_value_undo_and_redo(visit) -> None:
-    page = visit()
+    page = visit("explore")
     start = drawn(page)
     type_value(page, "30")
     moved = drawn(page)
@@ -162,7 +162,7 @@ def test_a_typed_value_undo_and_redo(visit) -> None:
 
 
 def test_a_number_that_is_not_a_whole_step_is_taken_as_typed(visit) -> None:
-    page = visit()
+    page = visit("explore")
     type_value(page, "12.35")
     assert page.locator(TYPED).first.input_value() == "12.35"
     type_value(page, "9999")
@@ -176,7 +176,7 @@ def test_the_page_is_also_at_its_name(visit) -> None:
 
 
 def test_without_a_transform_nothing_moves(visit) -> None:
-    page = visit("?transform=z-twist&at=80")
+    page = visit("explore?transform=z-twist&at=80")
     original = load_shape("gallery:chair-1").cloud(1024).points[:2].flatten().tolist()
     assert drawn(page, 6) != pytest.approx(original, abs=1e-3)
     page.get_by_role("button", name="Clear all").click()
@@ -188,7 +188,7 @@ def test_without_a_transform_nothing_moves(visit) -> None:
 
 
 def test_plotly_shows_the_same_scene_one_click_away(visit) -> None:
-    page = visit("?transform=z-twist&at=40")
+    page = visit("explore?transform=z-twist&at=40")
     points = drawn(page, 3)
     page.locator(f"{STAGE} [data-action=plotly]").click()
     page.wait_for_selector(f"{PLOTLY} canvas")
@@ -210,13 +210,13 @@ def test_a_browser_without_webgl_gets_plotly(visit, chromium, server) -> None:
         return kind === 'webgl2' ? null : old.call(this, kind, ...rest);
         })(HTMLCanvasElement.prototype.getContext);"""
     )
-    page.goto(server)
+    page.goto(f"{server}/explore")
     page.wait_for_selector(f"{PLOTLY} canvas", timeout=60_000)
     context.close()
 
 
 def test_a_lost_graphics_context_comes_back(visit) -> None:
-    page = visit("?transform=z-twist&at=40")
+    page = visit("explore?transform=z-twist&at=40")
     points = drawn(page)
     page.evaluate(
         f"""() => {{ const gl = document.querySelector('{STAGE}').stage.renderer.getContext();
@@ -232,7 +232,7 @@ def test_a_lost_graphics_context_comes_back(visit) -> None:
 def test_a_mesh_of_the_visitors_own_can_be_uploaded_and_survives_a_reload(visit, tmp_path: Path) -> None:
     mesh = tmp_path / "my-tetrahedron.off"
     mesh.write_text("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n")
-    page = visit()
+    page = visit("explore")
     before = drawn(page)
     page.get_by_role("button", name="Choose an object").click()
     page.get_by_role("tab", name="Upload").click()
@@ -249,7 +249,7 @@ def test_a_mesh_of_the_visitors_own_can_be_uploaded_and_survives_a_reload(visit,
 
 
 def test_a_link_opens_the_same_screen_elsewhere(visit) -> None:
-    page = visit("?object=gallery:lamp-1&transform=z-twist&points=256&colour=displacement")
+    page = visit("explore?object=gallery:lamp-1&transform=z-twist&points=256&colour=displacement")
     type_value(page, "35")
     where = urlsplit(page.url)
     held = {name: values[0] for name, values in parse_qs(where.query).items()}
@@ -260,9 +260,9 @@ def test_a_link_opens_the_same_screen_elsewhere(visit) -> None:
         "points": "256",
         "colour": "displacement",
     }
-    other = visit(f"?{where.query}")
+    other = visit(f"explore?{where.query}")
     assert drawn(other) == drawn(page)
     assert bars(other) == bars(page)
-    broken = visit("?object=gallery:no-such-thing&at=much")
+    broken = visit("explore?object=gallery:no-such-thing&at=much")
     broken.get_by_text("in the link was left out").first.wait_for()
     broken.get_by_text("Wooden chair").first.wait_for()

@@ -20,7 +20,7 @@ def test_the_installed_explorer_draws_its_first_object(installed: Installed, chr
         page.set_default_timeout(PATIENCE)
         served: dict[str, int] = {}
         page.on("response", lambda answer: served.update({answer.url: answer.status}))
-        page.goto(address)
+        page.goto(f"{address}/explore")
         page.wait_for_selector(READY["explore"])
         page.goto(f"{address}/theory")
         page.get_by_text("What is proved").wait_for()
