@@ -129,12 +129,10 @@ def test_the_papers_plan_names_one_model_for_each_row() -> None:
     assert all(str(ClaimSpec.parse(claim)) == claim for _, claim in asked)
 
 
-def test_the_shipped_figures_are_those_of_the_plan() -> None:
-    """Every object, and the model that the plan names; a row of the plan that is not evaluated yet may be missing."""
+def test_the_shipped_figures_are_of_the_models_that_the_plan_names() -> None:
     asked = {(request.model, claim) for request in load_plan(PLAN) for claim in request.claims}
     for figures in load_runs([RESULTS / "summaries"]).figures:
         if figures.settings.proof == "smoothed":
-            assert figures.finished
             assert {(figures.settings.model, claim.claim) for claim in figures.claims} <= asked
 
 
