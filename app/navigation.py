@@ -20,9 +20,11 @@ from app.pages.debug import page as debug  # noqa: E402
 from app.pages.explore import page as explore  # noqa: E402
 from app.pages.home import page as home  # noqa: E402
 from app.pages.lessons import page as lessons  # noqa: E402
+from app.pages.library import page as library  # noqa: E402
 from app.pages.results import page as results  # noqa: E402
+from app.pages.runs import page as runs  # noqa: E402
 from app.pages.theory import page as theory  # noqa: E402
-from app.server.fair_queue import let_others_in  # noqa: E402
+from app.server.engine import engine  # noqa: E402
 from app.server.memory import set_libraries_aside, share_arenas  # noqa: E402
 from app.server.static_files import prepare_static  # noqa: E402
 from app.server.streamlit_patches import remember_theme  # noqa: E402
@@ -30,8 +32,9 @@ from app.server.visitors import visitor  # noqa: E402
 from app.session.settings import keep_settings  # noqa: E402
 from tpc_core.shipped import shipped  # noqa: E402
 
-for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside, let_others_in):
+for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside):
     st.cache_resource(show_spinner=False)(once)()
+engine()
 if config._server_mode == "starlette-managed":  # this file by itself, without what stands before it
     st.error("The explorer is started by `tpc app`, or `streamlit run app/main.py`.")
     st.stop()
@@ -45,6 +48,8 @@ pages = {
     "lessons": st.Page(lessons.page, title="Lessons", icon=":material/school:", url_path="lessons"),
     "theory": st.Page(theory.page, title="Theory", icon=":material/menu_book:", url_path="theory"),
     "results": st.Page(results.page, title="Results", icon=":material/leaderboard:", url_path="results"),
+    "runs": st.Page(runs.page, title="Runs", icon=":material/grid_view:", url_path="runs"),
+    "library": st.Page(library.page, title="Library", icon=":material/inventory_2:", url_path="library"),
     "about": st.Page(about.page, title="About", icon=":material/info:", url_path="about"),
 }
 st.session_state["pages"] = pages

@@ -5,13 +5,14 @@ from __future__ import annotations
 from tpc_core.bounds.kinds import kind_of
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.models import Model, load_model
-from tpc_core.models.card import ModelCard
+from tpc_core.models.card import Frame, ModelCard
 from tpc_core.models.choose import fitting_models
+from tpc_core.models.store import shipped_names
 from tpc_core.transforms import Transform, parts_of
 
 
 def bounded_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
-    """Every shipped checkpoint with None, or with the reason why nothing certain can be said of its answers.
+    """Every model with None, or with the reason why nothing certain can be said of its answers.
 
     Those that can come first; among them, those that were trained for certain answers about the transform.
     """
@@ -21,7 +22,10 @@ def bounded_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
 
 def bounded_model_for(transform: Transform, points: int | None = None) -> Model:
     """The shipped classifier for a certain proof, of the wanted size where there is one."""
-    good = [card for card, objection in bounded_models(transform) if objection is None]
+    shipped = set(shipped_names())
+    good = [
+        card for card, objection in bounded_models(transform) if objection is None and card.name in shipped
+    ]
     good = [card for card in good if card.task == "classification"]
     if not good:
         raise UnsupportedRequest(
@@ -58,6 +62,8 @@ def _objection(card: ModelCard, transform: Transform) -> str | None:
     bounded = {"classification": "pointnet", "segmentation": "pointnet-segmentation"}[card.task]
     if card.architecture != bounded or card.options.get("tnets") or card.options.get("feature_tnet"):
         return f"no certain bounds are known for {card.architecture}"
+    if card.brought is not None and card.brought.frame != Frame():
+        return "its clouds are turned or scaled first"
     if card.options.get("canonical", "none") != "none":
         return f"it brings clouds to the pose {card.options['canonical']!r} first"
     return None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tpc_core.border import Items
 from tpc_core.certify import Budget, Options
 from tpc_core.data import Dataset
+from tpc_core.data.classes import matching
 from tpc_core.errors import InvalidValue
 from tpc_core.evaluation.claims import ClaimSpec, parse_claims
 from tpc_core.models import Model
@@ -143,7 +146,7 @@ class Request(BaseModel):
     def settle(self, model: Model, dataset: Dataset) -> Settings:
         """The settings: every default filled in, every claim in its one spelling."""
         card = model.card
-        chosen = chosen_objects(len(dataset), self.every, self.limit)
+        chosen = evaluated_objects(dataset, model, self.every, self.limit)
         if self.proof == "smoothed" and self.budget_cells is not None:
             raise InvalidValue("a budget of cells belongs to --proof certain; votes have --budget-samples")
         certain = self.proof == "certain"
@@ -177,12 +180,28 @@ class Request(BaseModel):
         return settings
 
 
+def evaluated_objects(dataset: Dataset, model: Model, every: int, limit: int | None) -> list[int]:
+    """The numbers of the objects: every k-th from the first whose class the model has, at most `limit` of them."""
+    if model.task == "segmentation":
+        return chosen_objects(len(dataset), every, limit)
+    found = matching(dataset.classes, model.classes)
+    known = [row for row in range(len(dataset)) if int(dataset.labels[row]) in found.pairs]
+    if not known:
+        raise InvalidValue(f"no object can be evaluated: {found.sentence(dataset.name)}")
+    return [known[place] for place in chosen_objects(len(known), every, limit)]
+
+
 def chosen_objects(count: int, every: int, limit: int | None) -> list[int]:
     """The numbers of the objects: every k-th from the first, at most `limit` of them."""
     chosen = list(range(0, count, every))[:limit]
     if not chosen:
         raise InvalidValue("the data set is empty: there is no object to evaluate")
     return chosen
+
+
+def certificate_name(settings: Settings, index: int, claim: str) -> str:
+    """What the file of one object's certificate is called."""
+    return re.sub(r"[^A-Za-z0-9.=+-]+", "_", f"{Path(settings.model).stem}-{index:05}-{claim}") + ".json"
 
 
 def differences(before: Settings, now: Settings) -> list[str]:

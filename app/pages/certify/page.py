@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.components.escape_markdown import literal
 from app.pages.certify.question_form import ask
-from app.pages.certify.question_link import LINKED
+from app.pages.certify.question_link import LINKED, show_question
 from app.pages.certify.run_panel import chosen_run, show_run
 from app.pages.certify.unfinished import offer_unfinished
 from app.server.visitors import board
@@ -20,6 +20,7 @@ def page() -> None:
     """Questions on the left, the run on the right."""
     links.restore(LINKED)
     visitor = str(st.session_state["visitor"])
+    _follow_run(visitor)
     left, right = st.columns([3.1, 9.2], gap="medium")
     with left:
         object_button(current_shape())
@@ -36,7 +37,8 @@ def page() -> None:
             and request is not None
         ):
             try:
-                st.session_state["run"] = board().submit(visitor, request).id
+                job_id = board().submit(visitor, request).id
+                st.session_state["run"] = st.session_state["asked_run"] = job_id
             except TpcError as error:
                 st.warning(literal(error))
     with right:
@@ -50,6 +52,16 @@ def page() -> None:
         else:
             show_run(job)
     links.share(LINKED, note=NOT_SHARED if is_upload(current_spec()) else "")
+
+
+def _follow_run(visitor: str) -> None:
+    """A run that was chosen, here or on another page, brings its question with it."""
+    chosen = board().get(visitor, st.session_state.get("run"))
+    if chosen is None:
+        return
+    if st.session_state.get("asked_run", chosen.id) != chosen.id:
+        show_question(chosen.request)
+    st.session_state["asked_run"] = chosen.id
 
 
 def _empty() -> None:

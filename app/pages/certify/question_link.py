@@ -8,8 +8,10 @@ from __future__ import annotations
 import streamlit as st
 
 from app.server import cache
+from app.server.jobs import Request
 from app.session import links
 from app.session.links import Piece, as_number, written
+from app.session.settings import DEFAULTS
 from app.widgets.objects import OBJECT
 from tpc_core import Smoothing, Transform, parse_transform
 
@@ -130,3 +132,22 @@ LINKED = (
     links.number("seed", "seed", 0, LARGEST_SEED, None, whole=True),
     links.choice("map", "map_mode", MAP_MODES, "bound"),
 )
+
+
+def show_question(request: Request) -> None:
+    """Set the controls to the question of a run: whatever page one comes from, they belong together."""
+    question = request.question
+    words = question.to_query()
+    for name in ("points", "budget", *(("object",) if request.private else ())):
+        words.pop(name, None)
+    for key in ("goal", "confidence", "protocol", "budget", "complete", "seed"):
+        st.session_state[key] = DEFAULTS[key]
+    st.session_state["proof"] = PROOFS["smoothed"]
+    for key in [str(key) for key in st.session_state if str(key).startswith(f"sigma_{question.model}_")]:
+        del st.session_state[key]
+        st.session_state["kept_settings"].pop(key, None)
+    links.take(LINKED, words)
+    limit = question.options.budget.samples
+    if limit is not None:  # the next larger one of those that can be chosen
+        able = [word for word, most in BUDGETS.items() if most is not None and most >= limit]
+        st.session_state["budget"] = able[0] if able else "no limit"

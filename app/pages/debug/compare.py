@@ -22,14 +22,14 @@ def compare_panel(visitor: str, case: Opened) -> None:
     others = {key: other for key, other in cases(visitor).items() if key != case.case.id}
     if not others:
         st.caption(
-            "There is one run only. Certify the object again with another model, sigma or protocol, or open another "
-            "certificate, and the two can be compared here."
+            "There is only one run. Run the question again with another model, sigma or radius, or open another "
+            "certificate. Then you can compare the two here."
         )
         return
     if st.session_state.get("debug_other") not in others:
         st.session_state["debug_other"] = _likeliest(case, others)
     key = st.selectbox(
-        "Compare with", list(others), format_func=lambda name: others[name].label, key="debug_other"
+        "Compare with (before)", list(others), format_func=lambda name: others[name].label, key="debug_other"
     )
     task = opened(visitor, others[key])
     if task.status == "failed":
@@ -43,7 +43,7 @@ def compare_panel(visitor: str, case: Opened) -> None:
     with left:
         rows = compare(first.view, case.view)
         table = [
-            {"": row.name, "First": row.first, "Second (on screen)": row.second}
+            {"": row.name, "Before": row.first, "After (on screen)": row.second}
             for row in sorted(rows, key=lambda row: not row.differs)
         ]
         st.dataframe(table, hide_index=True, width="stretch", height=_HEIGHT + 40)
@@ -102,5 +102,5 @@ def _map(first: Opened, second: Opened) -> None:
         actions=(PNG, SVG),
     )
     st.caption(
-        "Blue: the second is surer. Orange: the first is. Grey: the same. Blank: one of them has no vote there."
+        "Blue: higher after. Orange: higher before. Grey: the same. Blank: one of them has no votes there."
     )

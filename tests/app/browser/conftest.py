@@ -23,6 +23,8 @@ READY = {
     "explore": ".tpc-stage[data-drawn]",
     "certify": "[data-testid=stBaseButton-primary]",
     "debug": "[class*=st-key-debug_]",
+    "library": ".tpc-thumbnails button",
+    "runs": ".tpc-thumbnails button",
 }
 """What is on a page once it can be used."""
 
