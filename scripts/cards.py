@@ -4,8 +4,8 @@
     python scripts/cards.py runs/eval/paper
     tpc report results/paper/summaries --out results/paper
 
-Objects are evaluated in a shuffled order, so a summary of an evaluation that is not finished is that of a random part of
-the split; it says so, and no card gets its figures. An evaluation of other weights than the checkpoint's is left out.
+Objects are evaluated in a shuffled order, so an evaluation that is not finished is that of a random part of the split; its
+figures say of how many objects they are. An evaluation of other weights than the checkpoint's is left out.
 """
 
 from __future__ import annotations
@@ -51,10 +51,9 @@ def main(runs: list[str]) -> int:
         summary = json.dumps(to_json(figures), indent=1) + "\n"
         (SUMMARIES / f"{name}.json").write_text(summary, encoding="utf-8")
         clean, certified = measurements(figures)
-        if figures.finished:
-            card = load_card(name).model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})
-            content = json.dumps(card.model_dump(), indent=1) + "\n"
-            (CHECKPOINTS / f"{name}.json").write_text(content, encoding="utf-8")
+        card = load_card(name).model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})
+        content = json.dumps(card.model_dump(), indent=1) + "\n"
+        (CHECKPOINTS / f"{name}.json").write_text(content, encoding="utf-8")
         print(f"{name}: {figures.done} objects, clean {clean.value}, certified {[m.value for m in certified]}")
     return 0
 
