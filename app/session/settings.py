@@ -22,7 +22,8 @@ DEFAULTS: dict[str, Any] = {
     "budget": "no limit",
     "complete": False,
     "seed": None,
-    "map_mode": "bound",
+    "map_look": "colour",
+    "map_kind": "Slice",
 }
 _ALSO_KEPT = ("model", "proof", "asked_model", "asked_transform", "run")
 _KEPT_BEGINNINGS = ("radius_", "sigma_")

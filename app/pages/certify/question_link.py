@@ -17,9 +17,8 @@ from tpc_core import Smoothing, Transform, parse_transform
 
 BUDGETS = {"no limit": None, "1,000": 1_000, "10,000": 10_000, "100,000": 100_000, "1,000,000": 1_000_000}
 CONFIDENCES = {"95 %": 0.05, "99 %": 0.01, "99.9 %": 0.001, "99.99 %": 0.0001}
-PROOFS = {"smoothed": "By votes, smoothed", "certain": "Exact, plain network"}
-MAP_MODES = ["bound", "margin", "samples", "state", "coverage"]
-FIRST_TRANSFORM = "z-taper"
+PROOFS = {"smoothed": "By votes", "certain": "Exact"}
+FIRST_TRANSFORM = "z-taper+z-rotation"
 LARGEST_SEED = 2**31 - 1
 
 
@@ -34,7 +33,7 @@ def radius_keys(transform: Transform) -> dict[str, str]:
 
 
 def first_radius(transform: Transform) -> tuple[float, ...]:
-    """The radius that a newcomer is offered: the paper's smallest."""
+    """The radius before a model is known: the paper's smallest."""
     if transform.paper_radii:
         return transform.paper_radii[0]
     return tuple(p.largest_radius / 10 for p in transform.radii)
@@ -68,7 +67,7 @@ def _write_radius() -> str:
         float(st.session_state.get(key, start))
         for key, start in zip(radius_keys(transform).values(), first_radius(transform), strict=True)
     ]
-    if values == list(first_radius(transform)):
+    if values == st.session_state.get("proposed_radius"):
         return ""
     pairs = zip(transform.radii, values, strict=True)
     return (
@@ -130,7 +129,7 @@ LINKED = (
     links.choice("budget", "budget", {word.replace(",", ""): word for word in BUDGETS}, "no limit"),
     links.switch("complete", "complete", False),
     links.number("seed", "seed", 0, LARGEST_SEED, None, whole=True),
-    links.choice("map", "map_mode", MAP_MODES, "bound"),
+    links.choice("map", "map_look", ["colour", "print"], "colour"),
 )
 
 
