@@ -340,3 +340,45 @@ def test_going_on_waits_for_a_run_that_writes_into_the_same_ledger_and_holds_nob
     assert task.join(PATIENCE)
     assert account.certificate is not None
     assert account.certificate.samples > certificate.samples
+
+
+@needs_model
+class TestExact:
+    """Certificates without votes: their cells, the cloud that refutes them, and both kinds side by side."""
+
+    @pytest.mark.parametrize(
+        "kind", ["certified", "of two", "refuted", "largest", "ball", "refuted ball", "parts, some refuted"]
+    )
+    def test_every_kind_of_exact_proof_can_be_looked_into(self, kind: str) -> None:
+        from tests.certificate.test_certain import genuine as exact
+
+        debug = exact_page(exact(kind))
+        assert not debug.error
+        words = "\n".join(caption.value for caption in debug.caption)
+        wrong = "refuted" in kind or kind == "largest"
+        assert ("the plain network says" in words) == wrong
+        assert "By votes, smoothed" in words
+
+    def test_both_kinds_of_proof_stand_beside_each_other(self) -> None:
+        from tests.certificate.test_certain import genuine as exact
+        from tests.certificate.test_certain import model
+        from tpc_core import load_object
+
+        votes = certify(model(), load_object("gallery:chair-1", points=48), "z-taper", 0.05)
+        debug = exact_page(exact("certified"), votes)
+        table = debug.dataframe[0].value
+        assert sorted(table["Proof"]) == ["by votes", "exact"]
+        assert set(table["Chance of error"]) == {"none", "0.1 %"}
+
+
+def exact_page(first: Certificate, *others: Certificate) -> AppTest:
+    from app.pages.debug.cases import keep
+
+    visitor = f"looks into {first.checksum[:8]} of {len(others)}"
+    for certificate in (*others, first):
+        keep(visitor, certificate.question.transform, certificate, None)
+    app = AppTest.from_function(debug_page, default_timeout=60, kwargs={"visitor": visitor})
+    app.session_state["debug_case"] = f"file:{first.checksum[:16]}"
+    app.run()
+    assert not app.exception
+    return app

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-from tpc_core.engines import IDLE, PROMPT
 
 from app.server.jobs import Request
 from app.server.visitors import board
+from tpc_core.engines import IDLE, PROMPT
 from tpc_core.errors import TpcError
 from tpc_core.landscape import Landscape
 from tpc_core.landscape.work import LandscapeWork

@@ -32,6 +32,16 @@ def takeaways(job: Job, view: JobView, landscape: Landscape | None) -> None:
         key="save_json",
     )
     if view.request.is_certain:
+        why.button(
+            "Look inside",
+            key="why",
+            on_click=_open_debug,
+            args=(job,),
+            width="stretch",
+            icon=":material/troubleshoot:",
+            help="The cells, the counterexample, and what votes say of the same question.",
+        )
+        _to_debug()
         _elsewhere(view)
         return
     report.download_button(
@@ -67,9 +77,13 @@ def takeaways(job: Job, view: JobView, landscape: Landscape | None) -> None:
             icon=":material/resume:",
             help=step.help,
         )
+    _to_debug()
+    _elsewhere(view)
+
+
+def _to_debug() -> None:
     if st.session_state.pop("to_debug", False):
         st.switch_page(st.session_state["pages"]["debug"])
-    _elsewhere(view)
 
 
 def _elsewhere(view: JobView) -> None:

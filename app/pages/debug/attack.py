@@ -21,6 +21,7 @@ from app.figures.debug_gap import classes_on, path_figure
 from app.figures.looks import stage_look
 from app.figures.pose_pictures import pose_picture
 from app.figures.scene import scene_of
+from app.figures.surface import surface_of
 from app.pages.debug.opened_case import Opened
 from app.pages.debug.work import attack_path, start_hunt, view_of
 from app.widgets.objects import shape_of
@@ -210,9 +211,12 @@ def _drawn(key: str, z: tuple[float, ...], right: bool, _case: Opened, _mesh: Me
     colour = (110, 160, 205) if right else (226, 138, 84)
     if _mesh is None or isinstance(_case.view.transform, CoordinateNoise):
         return pose_picture(_case.view.at(np.array(z)).numpy(), None, 150, colour)
-    corners = torch.from_numpy(np.asarray(_mesh.vertices, dtype=np.float64))
+    surface = surface_of(_mesh)  # a coarse face stays flat when it is twisted; the finer surface bends
+    if surface is None:
+        return pose_picture(_case.view.at(np.array(z)).numpy(), None, 150, colour)
+    corners = torch.from_numpy(np.asarray(surface.vertices, dtype=np.float64))
     moved = _case.view.transform.apply(corners, torch.tensor(z, dtype=torch.float64))
-    return pose_picture(moved.numpy(), np.asarray(_mesh.faces), 150, colour)
+    return pose_picture(moved.numpy(), np.asarray(surface.faces).reshape(-1, 3), 150, colour)
 
 
 def path_chart(visitor: str, case: Opened, model: Model, known: Known, *, key: str, height: int) -> None:

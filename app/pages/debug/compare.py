@@ -11,6 +11,7 @@ from app.components.style import theme
 from app.figures.axes import parameter_axes
 from app.figures.debug_compare import MEASURES, Measure, difference_figure, intervals_figure
 from app.pages.debug.cases import Case, cases
+from app.pages.debug.exact_case import both_kinds
 from app.pages.debug.opened_case import Opened, opened
 from tpc_core.explain import comparable, compare, shared_half_widths
 
@@ -19,7 +20,12 @@ _HEIGHT = 330
 
 def compare_panel(visitor: str, case: Opened) -> None:
     """The case on screen is the second; the other one is chosen here."""
-    others = {key: other for key, other in cases(visitor).items() if key != case.case.id}
+    both_kinds(visitor, case.case.certificate)
+    others = {
+        key: other
+        for key, other in cases(visitor).items()
+        if key != case.case.id and other.certificate.certain is None
+    }
     if not others:
         st.caption(
             "There is only one run. Run the question again with another model, sigma or radius, or open another "

@@ -17,6 +17,7 @@ from app.pages.debug.cell import cloud_panel, facts_panel, navigator, selected
 from app.pages.debug.chart import HEIGHT, certificate_map, gap, tested
 from app.pages.debug.choice import carry_over, choose_later
 from app.pages.debug.compare import compare_panel
+from app.pages.debug.exact_case import exact_workbench
 from app.pages.debug.examples import EXAMPLES, Example
 from app.pages.debug.models import models_panel
 from app.pages.debug.neighbours import neighbours_panel
@@ -50,6 +51,7 @@ _CSS = """
 _NOT_SHARED = (
     "The object of this certificate is not in the gallery or in a data set. So the link opens the page only."
 )
+_EXACT = "Links to exact proofs lead to the Certify page. So this link opens the page only."
 _MARKS = {"certified": "✓ Certified", "refuted": "✗ Refuted", "undecided": "? Undecided"}
 
 
@@ -94,6 +96,11 @@ def _look(visitor: str, known_busy: bool) -> None:
     if case.id.startswith("run:"):  # the Certify page shows the same run
         st.session_state.setdefault("asked_run", "")
         st.session_state["run"] = case.id.removeprefix("run:")
+    if case.certificate.certain is not None:
+        asked.note_question(None, None)
+        st.session_state["debug_unshared"] = _EXACT
+        exact_workbench(visitor, case)
+        return
     task = opened(visitor, case)
     if task.status == "failed":
         st.error(literal(task.message))
