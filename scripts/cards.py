@@ -4,7 +4,7 @@
     python scripts/cards.py runs/eval/paper
     tpc report results/paper/summaries --out results/paper
 
-Objects are evaluated in a shuffled order, so an evaluation that is not finished is that of a random part of the split; its
+Objects are evaluated in a shuffled order, so an evaluation that is not finished is of a random part of the split; its
 figures say of how many objects they are. An evaluation of other weights than the checkpoint's is left out.
 """
 
@@ -36,7 +36,9 @@ def measurements(figures: Figures) -> tuple[Measurement, list[Measurement]]:
     certified = []
     for row in figures.claims:
         claim = ClaimSpec.parse(row.claim)
-        certified.append(measured(row.certified_accuracy, transform=claim.transform.name, radius=claim.radius))
+        certified.append(
+            measured(row.certified_accuracy, transform=claim.transform.name, radius=claim.radius)
+        )
     return measured(figures.clean_accuracy), certified
 
 
@@ -54,7 +56,9 @@ def main(runs: list[str]) -> int:
         card = load_card(name).model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})
         content = json.dumps(card.model_dump(), indent=1) + "\n"
         (CHECKPOINTS / f"{name}.json").write_text(content, encoding="utf-8")
-        print(f"{name}: {figures.done} objects, clean {clean.value}, certified {[m.value for m in certified]}")
+        print(
+            f"{name}: {figures.done} objects, clean {clean.value}, certified {[m.value for m in certified]}"
+        )
     return 0
 
 

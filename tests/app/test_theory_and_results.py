@@ -148,7 +148,7 @@ class TestResults:
             row = table.rows[0]
             claim = {
                 "claim": row.claim, "certified_accuracy": share, "certified_ratio": share, "statuses": {"certified": 7},
-                "samples_per_certificate": 1000,
+                "samples_per_certificate": 1000, "joint_accuracy": None, "joint_miou": None,
             }  # fmt: skip
             if row.architecture.endswith("segmentation"):
                 claim |= {"joint_accuracy": share, "joint_miou": share}
