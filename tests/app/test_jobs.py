@@ -102,12 +102,12 @@ def test_a_cancelled_run_keeps_its_votes_and_can_be_continued(sure, cloud, board
 
 def test_a_paused_run_casts_no_votes_until_it_goes_on(sure, cloud, board, gate) -> None:
     slow = Gated(sure, gate)
-    job = board.submit("me", request(slow, cloud))
+    job = board.submit("me", request(slow, cloud, radius=0.5))
     gate.feed(lambda: job.view().samples > 0)
     job.pause()
-    gate.let(10_000)
-    until(lambda: job.view().status == "paused")
+    gate.feed(lambda: job.view().status == "paused")
     samples = job.view().samples
+    gate.let(10_000)
     time.sleep(0.05)
     assert job.view().samples == samples
     job.resume()
