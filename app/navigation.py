@@ -12,6 +12,7 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts app/ on the path, and not 
 import streamlit as st  # noqa: E402
 from streamlit import config  # noqa: E402
 
+from app.components.access import mount_access  # noqa: E402
 from app.components.style import style  # noqa: E402
 from app.components.terms import mount_terms  # noqa: E402
 from app.pages.about import page as about  # noqa: E402
@@ -51,5 +52,9 @@ st.session_state["pages"] = pages
 st.session_state["visitor"] = visitor()
 keep_settings()
 style()
+chosen = st.navigation(list(pages.values()), position="top")
 mount_terms()
-st.navigation(list(pages.values()), position="top").run()
+mount_access(
+    "" if chosen in (pages["home"], pages["about"]) else chosen.title
+)  # these two show their heading
+chosen.run()

@@ -53,7 +53,7 @@ def page() -> None:
 
 
 def _empty() -> None:
-    st.markdown("### No run yet")
+    st.markdown("## No run yet")
     st.markdown(
         "Choose a transform and a radius, then **Certify**. The map on this side fills in cell by cell: each cell is "
         "a piece of the region of attacks, tested at its centre by the votes of the smoothed model. The verdict "

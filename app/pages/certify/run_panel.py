@@ -63,7 +63,7 @@ def _run(job: Job, known: tuple[bool, bool]) -> None:
     view = job.view()
     if known != (view.live, view.changing) or st.session_state.get("run") != job.id:
         st.rerun()  # the list of runs has news, the timer may have to stop, or another run was started from here
-    st.markdown(f"### {literal(view.request.title)}")
+    st.markdown(f"## {literal(view.request.title)}")
     if view.live:
         _controls(job, view)
     _verdict(view)

@@ -39,7 +39,7 @@ def why(visitor: str, case: Opened, model: Model | None, facts: CellStanding | N
     several = facts is not None and facts.kind in ("cell", "point", "attack")
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown(f"### {_title_of(facts)}")
+        st.markdown(f"## {_title_of(facts)}")
         if facts is None:
             st.caption("No cell is chosen.")
         elif several:
@@ -50,7 +50,7 @@ def why(visitor: str, case: Opened, model: Model | None, facts: CellStanding | N
     with right:
         rest = findings if several or facts is None else findings[1:]
         if rest:
-            st.markdown("### The whole run" if several else "### What else there is")
+            st.markdown("## The whole run" if several else "## What else there is")
         for number, finding in rest:
             _finding(visitor, case, model, finding, f"run{number}", facts)
         _opinions(visitor, case)

@@ -35,7 +35,7 @@ POLL = 0.4
 _CSS = """
 <style>
 .tpc-cell { line-height: 1.35; }
-.tpc-failed { color: #D55E00; } .tpc-passed { color: #0072B2; }
+.tpc-failed { color: var(--tpc-differ); } .tpc-passed { color: var(--tpc-agree); }
 .tpc-finding { line-height: 1.4; }
 .tpc-finding ul { margin: .2rem 0 0; padding-left: 1.1rem; opacity: .85; font-size: .9rem; }
 </style>
@@ -139,7 +139,7 @@ def _choose_case(visitor: str, every: dict[str, Case]) -> Case | None:
             for one in EXAMPLES:
                 _start_button(visitor, one, f"{_MARKS[one.verdict][2:]}: {one.title}")
     else:
-        chooser.markdown("### Why did it fail?")
+        chooser.markdown("## Why did it fail?")
     with upload.popover("Open a certificate", width="stretch", icon=":material/upload_file:"):
         _upload(visitor)
     return every.get(str(st.session_state.get("debug_case")))

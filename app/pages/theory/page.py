@@ -50,7 +50,7 @@ def page() -> None:
     links.restore(linked)
     left, right = st.columns([2.6, 9.4], gap="large")
     with left:
-        st.markdown("### What is proved")
+        st.markdown("## What is proved")
         if st.session_state.get("theory_section") not in titles:
             st.session_state["theory_section"] = titles[0]
         chosen = st.radio("Statement", titles, key="theory_section", label_visibility="collapsed")
@@ -58,7 +58,7 @@ def page() -> None:
             st.markdown(introduction)
     section = next(section for section in found if section.title == chosen)
     with right:
-        st.markdown(f"### {section.title}\n\n{section.text}", width=980)
+        st.markdown(f"## {section.title}\n\n{section.text}", width=980)
         for name in section.names:
             _source(name)
     links.share(linked)
