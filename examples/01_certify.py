@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tpc_core import Certificate, certify, load_model, load_object, verify
 
-model = load_model("pointnet64-noise")  # `tpc models` lists the others
+model = load_model("pointnet64-noise")  # `tpc models list` lists the others
 chair = load_object("gallery:chair-1")  # or the path of a mesh or a cloud of your own
 
 certificate = certify(model, chair, "z-taper", 0.2)

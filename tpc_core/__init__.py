@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tpc_core.data import gallery, load_object, load_shape, open_dataset
     from tpc_core.errors import TpcError
     from tpc_core.ledger import Ledger
-    from tpc_core.models import Model, list_models, load_model
+    from tpc_core.models import Model, bring, list_models, load_model
     from tpc_core.question import Budget, Options, Question
     from tpc_core.smoothing import (
         CoordinateSmoothing,
@@ -43,7 +43,7 @@ open_door(
         "tpc_core.data": ("gallery", "load_object", "load_shape", "open_dataset"),
         "tpc_core.errors": ("TpcError",),
         "tpc_core.ledger": ("Ledger",),
-        "tpc_core.models": ("Model", "list_models", "load_model"),
+        "tpc_core.models": ("Model", "bring", "list_models", "load_model"),
         "tpc_core.question": ("Budget", "Options", "Question"),
         "tpc_core.smoothing": (
             "CoordinateSmoothing",
@@ -78,6 +78,7 @@ __all__ = [
     "Verified",
     "__version__",
     "all_transforms",
+    "bring",
     "certify",
     "certify_events",
     "gallery",

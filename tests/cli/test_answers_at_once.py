@@ -52,7 +52,9 @@ def test_what_computes_nothing_does_not_import_torch(command: str) -> None:
     assert not names & SLOW
 
 
-@pytest.mark.parametrize("command", ["models", "models --json", "models -t z-taper", "certify --help"])
+@pytest.mark.parametrize(
+    "command", ["models list", "models list --json", "models list -t z-taper", "certify --help"]
+)
 def test_what_only_lists_does_not_import_torch(command: str) -> None:
     code, names = imported(RUN, *command.split())
     assert code == 0

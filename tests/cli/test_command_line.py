@@ -242,7 +242,7 @@ def test_transforms_are_listed_with_units_and_limits(capsys: pytest.CaptureFixtu
 
 
 def test_models_say_why_they_do_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["models", "-t", "z-taper", "--json"]) == 0
+    assert main(["models", "list", "-t", "z-taper", "--json"]) == 0
     objections = {row["name"]: row["objection"] for row in json.loads(capsys.readouterr().out)}
     assert objections["pointnet64-noise"] is None
     assert any(why and "cannot certify z-taper" in why for why in objections.values())

@@ -12,6 +12,7 @@ import torch
 from tpc_core.data import load_object
 from tpc_core.errors import InvalidCertificate, InvalidValue, UnsupportedRequest
 from tpc_core.exact import (
+    BallProblem,
     Batch,
     Budget,
     PartsProblem,
@@ -20,13 +21,13 @@ from tpc_core.exact import (
     check,
     check_counterexample,
     covers,
+    largest_ball,
     network_of,
     region_of,
-    robust_noise_radius,
     robust_radius,
     settle,
+    settle_ball,
     settle_events,
-    settle_noise,
     settle_parts,
 )
 from tpc_core.exact.cells import Cells, root
@@ -252,21 +253,23 @@ def test_every_point_of_a_cloud_is_settled_on_its_own() -> None:
 
 def test_noise_balls_are_proved_refuted_or_left_open() -> None:
     case = problem("z-taper", "0.2")
-    certified, _ = robust_noise_radius(case.network, case.points, case.label, largest=1e-3)
-    proved = settle_noise(case.network, case.points, certified, case.label)
-    assert certified > 0
+    largest = largest_ball(BallProblem(case.network, case.points, 1e-3, case.label))
+    assert 0 < largest.part < 1
+    certified = largest.part * 1e-3
+    proved = settle_ball(BallProblem(case.network, case.points, certified, case.label))
     assert proved.verdict == "certified"
-    assert proved.margin > 0
+    assert proved.margin == largest.margin > 0
     rng = np.random.default_rng(4)
     shifts = torch.from_numpy(rng.choice([-certified, certified], (1000, len(case.points), 3)))
     logits = case.network.evaluate(case.points.double() + shifts)
     assert bool((logits.argmax(dim=1) == case.label).all())
-    refuted = settle_noise(case.network, case.points, 0.2, case.label)
+    refuted = settle_ball(BallProblem(case.network, case.points, 0.2, case.label))
     assert refuted.verdict == "refuted"
     assert refuted.counterexample is not None
-    cloud = refuted.counterexample.cloud
-    assert float((cloud - case.points.double()).abs().max()) <= 0.2
-    assert int(case.network.evaluate(cloud[None])[0].argmax()) == refuted.counterexample.rival != case.label
+    moved = torch.tensor(refuted.counterexample.z, dtype=torch.float64).view(-1, 3)
+    assert float(moved.abs().max()) <= 0.2
+    answer = int(case.network.evaluate((case.points.double() + moved)[None])[0].argmax())
+    assert answer == refuted.counterexample.rival != case.label
 
 
 def test_cells_go_through_on_several_threads_with_the_same_margins() -> None:

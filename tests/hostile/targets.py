@@ -27,7 +27,7 @@ from tpc_core.data.geometry import ordered_points
 from tpc_core.evaluation.journal import read_journal
 from tpc_core.evaluation.plan import load_plan
 from tpc_core.models import ModelCard, build
-from tpc_core.models.foreign import read_tensors
+from tpc_core.models.brought.tensors import read_tensors
 from tpc_core.models.store import encode_weights, load_model
 from tpc_core.training.config import load_config
 from tpc_core.training.state import load_state, save_state

@@ -22,7 +22,7 @@ from tpc_core.data.files import read_geometry
 from tpc_core.data.shape import OrderedPoints
 from tpc_core.errors import InvalidFile, TpcError
 from tpc_core.models import bring
-from tpc_core.models.foreign import read_tensors
+from tpc_core.models.brought.tensors import read_tensors
 from tpc_core.smoothing import CoordinateSmoothing
 from tpc_core.training.state import load_state
 
@@ -42,7 +42,7 @@ BANNED_MODULES = {
     "yaml",
 }
 BANNED_CALLS = {"eval", "exec", "compile"}
-PROGRAMS = {"tpc_core/models/foreign.py"}
+PROGRAMS = {"tpc_core/models/brought/sources.py"}
 """The one place that opens files which are programs, and only when told to."""
 
 
@@ -154,7 +154,7 @@ def test_weights_and_states_with_a_pickle_in_them_are_refused(tmp_path: Path, ma
             read(path)
     (tmp_path / "plain.pth").write_bytes(pickle.dumps(Evil(mark)))
     with pytest.raises(InvalidFile):
-        bring("pointnet", weights=tmp_path / "plain.pth", classes=["a"], smoothing=CoordinateSmoothing(0.1))
+        bring(str(tmp_path / "plain.pth"), smoothing=CoordinateSmoothing(0.1))
     assert not mark.exists()
 
 

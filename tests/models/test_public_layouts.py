@@ -1,15 +1,22 @@
-"""Weights of public PointNets promise to give the same logits in our PointNet."""
+"""Weights of public releases promise to load by the names that the releases give them, and to give their logits.
+
+The files themselves cannot be had here, so the weights are random; names, shapes and what the layers do are those of
+the public code.
+"""
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+from tpc_core.cli import main
 from tpc_core.errors import InvalidFile
-from tpc_core.models import bring
+from tpc_core.models import bring, load_model
 from tpc_core.smoothing import CoordinateSmoothing
 
 CLASSES = ["a", "b", "c", "d", "e"]
@@ -109,7 +116,7 @@ def test_a_public_network_keeps_its_logits(network: nn.Module, wrapped: bool, tm
     if wrapped:
         state = {"model_state_dict": {f"module.{k}": v for k, v in state.items()}, "epoch": 3}
     torch.save(state, tmp_path / "w.pth")
-    model = bring("pointnet", weights=tmp_path / "w.pth", classes=CLASSES, smoothing=SMOOTHING)
+    model = bring(str(tmp_path / "w.pth"), classes=CLASSES, smoothing=SMOOTHING)
     points = 0.5 * torch.randn(4, 48, 3)
     with torch.no_grad():
         expected = network.eval()(points)
@@ -117,10 +124,203 @@ def test_a_public_network_keeps_its_logits(network: nn.Module, wrapped: bool, tm
     torch.testing.assert_close(model.module(points), expected, atol=1e-4, rtol=1e-4)
 
 
+def test_the_64_point_pointnet_of_3dcertify_loads_by_one_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file is not downloadable here: random weights stand in the exact layout of its code, 40 classes."""
+    network = Sequential()
+    network.mlp3[7] = nn.Linear(256, 40)
+    torch.save(network.state_dict(), tmp_path / "64p_natural.pth")
+    monkeypatch.setenv("TPC_MODELS", str(tmp_path / "models"))
+    assert (
+        main(["models", "add", "certify-64p", "--from", str(tmp_path / "64p_natural.pth"), "--points", "64"])
+        == 0
+    )
+    said = capsys.readouterr().out
+    assert "named as in PointNet (3DCertify" in said
+    assert "taken to be ModelNet40's" in said
+    points = 0.5 * torch.randn(4, 64, 3)
+    with torch.no_grad():
+        expected = network.eval()(points)
+    torch.testing.assert_close(load_model("certify-64p").classifier()(points), expected, atol=1e-4, rtol=1e-4)
+
+
+def normed(name: str, shape: tuple[int, ...], norm: str, bias: bool) -> dict[str, tuple[int, ...]]:
+    """A layer with BatchNorm, as a release's state dict names its tensors."""
+    width = shape[0]
+    of_norm = {f"{norm}.{item}": (width,) for item in ("weight", "bias", "running_mean", "running_var")}
+    return (
+        {f"{name}.weight": shape, f"{norm}.num_batches_tracked": ()}
+        | of_norm
+        | ({f"{name}.bias": (width,)} if bias else {})
+    )
+
+
+def dgcnn_names() -> dict[str, tuple[int, ...]]:
+    """WangYueFt/dgcnn, pytorch/model.py: every BatchNorm appears under two names."""
+    names: dict[str, tuple[int, ...]] = {}
+    widths = [(64, 6), (64, 128), (128, 128), (256, 256)]
+    for number, (out, into) in enumerate(widths, start=1):
+        for norm in (f"conv{number}.1", f"bn{number}"):
+            names |= normed(f"conv{number}.0", (out, into, 1, 1), norm, False)
+    for norm in ("conv5.1", "bn5"):
+        names |= normed("conv5.0", (1024, 512, 1), norm, False)
+    names |= normed("linear1", (512, 2048), "bn6", False) | normed("linear2", (256, 512), "bn7", True)
+    return names | {"linear3.weight": (5, 256), "linear3.bias": (5,)}
+
+
+def pointnet2_names() -> dict[str, tuple[int, ...]]:
+    """yanx27/Pointnet_Pointnet2_pytorch, models/pointnet2_cls_ssg.py without normals."""
+    names: dict[str, tuple[int, ...]] = {}
+    for stage, widths in {
+        "sa1": [3, 64, 64, 128],
+        "sa2": [131, 128, 128, 256],
+        "sa3": [259, 256, 512, 1024],
+    }.items():
+        for i in range(3):
+            shape = (widths[i + 1], widths[i], 1, 1)
+            names |= normed(f"{stage}.mlp_convs.{i}", shape, f"{stage}.mlp_bns.{i}", True)
+    names |= normed("fc1", (512, 1024), "bn1", True) | normed("fc2", (256, 512), "bn2", True)
+    return names | {"fc3.weight": (5, 256), "fc3.bias": (5,)}
+
+
+def pointnet2_msg_names() -> dict[str, tuple[int, ...]]:
+    """The same, models/pointnet2_cls_msg.py."""
+    names = {name: shape for name, shape in pointnet2_names().items() if not name.startswith(("sa1", "sa2"))}
+    blocks = {
+        "sa1": (3, [[32, 32, 64], [64, 64, 128], [64, 96, 128]]),
+        "sa2": (323, [[64, 64, 128], [128, 128, 256], [128, 128, 256]]),
+    }
+    for stage, (inputs, scales) in blocks.items():
+        for i, widths in enumerate(scales):
+            for j, (into, out) in enumerate(pairwise([inputs, *widths])):
+                convolution, norm = f"{stage}.conv_blocks.{i}.{j}", f"{stage}.bn_blocks.{i}.{j}"
+                names |= normed(convolution, (out, into, 1, 1), norm, True)
+    return names | {"sa3.mlp_convs.0.weight": (256, 643, 1, 1)}
+
+
+def pointmlp_names() -> dict[str, tuple[int, ...]]:
+    """ma-xu/pointMLP-pytorch, pointMLPElite."""
+    names = normed("embedding.net.0", (32, 3, 1), "embedding.net.1", False)
+    width = 32
+    for stage, (growth, blocks) in enumerate([(2, 1), (2, 1), (2, 2), (1, 1)]):
+        for item in ("affine_alpha", "affine_beta"):
+            names[f"local_grouper_list.{stage}.{item}"] = (1, 1, 1, width)
+        wide = width * growth
+        transfer = f"pre_blocks_list.{stage}.transfer.net"
+        names |= normed(f"{transfer}.0", (wide, 2 * width, 1), f"{transfer}.1", False)
+        for kind in ("pre", "pos"):
+            for block in range(blocks):
+                place, middle = f"{kind}_blocks_list.{stage}.operation.{block}", wide // 4
+                names |= normed(f"{place}.net1.0", (middle, wide, 1), f"{place}.net1.1", False)
+                names |= normed(f"{place}.net2.0", (wide, middle, 1), f"{place}.net2.1", False)
+        width = wide
+    names |= normed("classifier.0", (512, width), "classifier.1", True)
+    names |= normed("classifier.4", (256, 512), "classifier.5", True)
+    return names | {"classifier.8.weight": (5, 256), "classifier.8.bias": (5,)}
+
+
+def random_state(names: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    state = {}
+    for name, shape in names.items():
+        if name.endswith("num_batches_tracked"):
+            state[name] = torch.tensor(3)
+        elif name.endswith("running_var"):
+            state[name] = 0.5 + torch.rand(shape, generator=generator)
+        else:
+            state[name] = (
+                torch.randn(shape, generator=generator)
+                / max(1, shape[-1] if len(shape) < 2 else shape[1]) ** 0.5
+            )
+    for i in range(1, 6):  # the two names of DGCNN's BatchNorms are one tensor
+        state |= {f"bn{i}.{k.split('.', 2)[2]}": v for k, v in state.items() if k.startswith(f"conv{i}.1.")}
+    return state
+
+
+RELEASES = {
+    "dgcnn": dgcnn_names,
+    "pointnet2": pointnet2_names,
+    "pointnet2-msg": pointnet2_msg_names,
+    "pointmlp": pointmlp_names,
+}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_release_loads_by_the_names_of_its_state_dict(release: str, tmp_path: Path) -> None:
+    state = random_state(RELEASES[release]())
+    if release != "dgcnn":
+        state = {name: tensor for name, tensor in state.items() if name in RELEASES[release]()}
+    torch.save(state, tmp_path / "w.pth")
+    model = bring(str(tmp_path / "w.pth"), classes=CLASSES, smoothing=SMOOTHING, num_points=64)
+    assert model.card.architecture == release.partition("-")[0]
+    answers = model.classifier()(0.5 * torch.randn(3, 64, 3))
+    assert answers.shape == (3, 5)
+    assert bool(torch.isfinite(answers).all())
+
+
+def layer(state: dict[str, Tensor], name: str, norm: str, rows: Tensor) -> Tensor:
+    """Linear and BatchNorm of a state dict, on rows (R, K)."""
+    rows = rows @ state[f"{name}.weight"].flatten(1).T + state.get(f"{name}.bias", torch.zeros(()))
+    mean, variance = state[f"{norm}.running_mean"], state[f"{norm}.running_var"]
+    return (rows - mean) / (variance + 1e-5).sqrt() * state[f"{norm}.weight"] + state[f"{norm}.bias"]
+
+
+def test_pointnet2_gives_the_logits_of_its_definition(tmp_path: Path) -> None:
+    """Point by point, as the paper says: farthest centres, the first points in their balls, shared layers, max."""
+    state = random_state(pointnet2_names())
+    torch.save(state, tmp_path / "w.pth")
+    model = bring(str(tmp_path / "w.pth"), classes=CLASSES, smoothing=SMOOTHING, num_points=64)
+    cloud = 0.4 * torch.randn(64, 3, generator=torch.Generator().manual_seed(5))
+    points, features = cloud, torch.zeros(64, 0)
+    for stage, centres, radius, keep in (("sa1", 512, 0.2, 32), ("sa2", 128, 0.4, 64)):
+        chosen, distance, new = [0], torch.full((len(points),), torch.inf), []
+        while len(chosen) < centres:
+            distance = torch.minimum(distance, (points - points[chosen[-1]]).square().sum(dim=1))
+            chosen.append(int(distance.argmax()))
+        for centre in points[chosen]:
+            near = torch.nonzero((points - centre).square().sum(dim=1) <= radius**2)[:keep, 0]
+            rows = torch.cat([points[near] - centre, features[near]], dim=1)
+            for i in range(3):
+                rows = torch.relu(layer(state, f"{stage}.mlp_convs.{i}", f"{stage}.mlp_bns.{i}", rows))
+            new.append(rows.amax(dim=0))
+        points, features = points[chosen], torch.stack(new)
+    rows = torch.cat([points, features], dim=1)
+    for i in range(3):
+        rows = torch.relu(layer(state, f"sa3.mlp_convs.{i}", f"sa3.mlp_bns.{i}", rows))
+    rows = rows.amax(dim=0, keepdim=True)
+    for i in (1, 2):
+        rows = torch.relu(layer(state, f"fc{i}", f"bn{i}", rows))
+    expected = rows @ state["fc3.weight"].T + state["fc3.bias"]
+    torch.testing.assert_close(model.classifier()(cloud[None]), expected, atol=1e-3, rtol=1e-3)
+
+
+def test_dgcnn_gives_the_logits_of_its_definition(tmp_path: Path) -> None:
+    """Edge by edge: the layers on (x_j - x_i, x_i) of the 20 nearest, max, and so on in feature space."""
+    state = random_state(dgcnn_names())
+    torch.save(state, tmp_path / "w.pth")
+    model = bring(str(tmp_path / "w.pth"), classes=CLASSES, smoothing=SMOOTHING, num_points=48)
+    cloud = 0.4 * torch.randn(48, 3, generator=torch.Generator().manual_seed(6))
+    leaky = partial(torch.nn.functional.leaky_relu, negative_slope=0.2)
+    features, stages = cloud, []
+    for i in range(1, 5):
+        near = torch.cdist(features, features).topk(20, largest=False).indices
+        own = features[:, None].expand(-1, 20, -1)
+        edges = torch.cat([features[near] - own, own], dim=2)
+        rows = leaky(layer(state, f"conv{i}.0", f"conv{i}.1", edges.flatten(0, 1)))
+        features = rows.view(48, 20, -1).amax(dim=1)
+        stages.append(features)
+    rows = leaky(layer(state, "conv5.0", "conv5.1", torch.cat(stages, dim=1)))
+    rows = torch.cat([rows.amax(dim=0), rows.mean(dim=0)])[None]
+    rows = leaky(layer(state, "linear2", "bn7", leaky(layer(state, "linear1", "bn6", rows))))
+    expected = rows @ state["linear3.weight"].T + state["linear3.bias"]
+    torch.testing.assert_close(model.classifier()(cloud[None]), expected, atol=1e-3, rtol=1e-3)
+
+
 def test_unknown_names_are_refused_in_one_line(tmp_path: Path) -> None:
     torch.save({"encoder.weight": torch.zeros(3)}, tmp_path / "w.pth")
-    with pytest.raises(InvalidFile, match="none of the known PointNet layouts"):
-        bring("pointnet", weights=tmp_path / "w.pth", classes=CLASSES, smoothing=SMOOTHING)
+    with pytest.raises(InvalidFile, match="none of the known layouts"):
+        bring(str(tmp_path / "w.pth"), classes=CLASSES, smoothing=SMOOTHING)
 
 
 def test_a_missing_layer_is_named(tmp_path: Path) -> None:
@@ -128,4 +328,4 @@ def test_a_missing_layer_is_named(tmp_path: Path) -> None:
     del state["mlp3.7.bias"]
     torch.save(state, tmp_path / "w.pth")
     with pytest.raises(InvalidFile, match=r"mlp3\.7\.bias is missing"):
-        bring("pointnet", weights=tmp_path / "w.pth", classes=CLASSES, smoothing=SMOOTHING)
+        bring(str(tmp_path / "w.pth"), classes=CLASSES, smoothing=SMOOTHING)

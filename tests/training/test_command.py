@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import tpc_core.training.loop
+import tpc_core.training.start
 from tpc_core.cli.train import train
 from tpc_core.errors import InvalidFile
 
@@ -28,7 +28,7 @@ smoothing = { kind = "group", group = "so3" }
 def test_a_recipe_becomes_a_checkpoint(
     tmp_path: Path, shapes: Shapes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tpc_core.training.loop, "open_dataset", lambda name, split: shapes)
+    monkeypatch.setattr(tpc_core.training.start, "open_dataset", lambda name, split: shapes)
     (tmp_path / "small.toml").write_text(RECIPE)
     places = ["--runs", str(tmp_path / "runs"), "--checkpoints", str(tmp_path / "out")]
     result = CliRunner().invoke(train, [str(tmp_path / "small.toml"), "--json", *places])

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from tpc_core.bounds.kinds import kind_of
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.models import Model, load_model
-from tpc_core.models.card import ModelCard
+from tpc_core.models.card import Frame, ModelCard
 from tpc_core.models.choose import fitting_models
-from tpc_core.transforms import CoordinateNoise, Transform, parts_of
+from tpc_core.models.store import shipped_names
+from tpc_core.transforms import Transform, parts_of
 
 
 def bounded_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
-    """Every shipped checkpoint with None, or with the reason why nothing certain can be said of its class.
+    """Every model with None, or with the reason why nothing certain can be said of its answers.
 
-    Those that can come first; among them, those that were trained for the transform.
+    Those that can come first; among them, those that were trained for certain answers about the transform.
     """
     pairs = [(card, _objection(card, transform)) for card, _ in fitting_models(transform)]
-    return sorted(pairs, key=lambda pair: pair[1] is not None)
+    return sorted(pairs, key=lambda pair: (pair[1] is not None, _rank(pair[0], transform)))
 
 
 def bounded_model_for(transform: Transform, points: int | None = None) -> Model:
     """The shipped classifier for a certain proof, of the wanted size where there is one."""
-    good = [card for card, objection in bounded_models(transform) if objection is None]
+    shipped = set(shipped_names())
+    good = [
+        card for card, objection in bounded_models(transform) if objection is None and card.name in shipped
+    ]
+    good = [card for card in good if card.task == "classification"]
     if not good:
         raise UnsupportedRequest(
             f"nothing certain can be said under {transform.name} yet; ask for a smoothed proof"
@@ -29,14 +35,35 @@ def bounded_model_for(transform: Transform, points: int | None = None) -> Model:
     return load_model(min(good, key=lambda card: (card.num_points or 64) != wanted).name)
 
 
+def _rank(card: ModelCard, transform: Transform) -> tuple[bool, bool, bool]:
+    """Networks that label points last; first those trained for this transform, then those that hold most of it."""
+    try:
+        ball = kind_of(transform, card.task) == "ball"
+    except UnsupportedRequest:
+        ball = False
+    suits = card.box > 0 if ball else _is_trained_for(card, transform)
+    return card.task == "segmentation", not suits, card.box > 0 and not ball
+
+
+def _is_trained_for(card: ModelCard, transform: Transform) -> bool:
+    """Whether it saw attacks of the transform, or, for a composition, of one that holds all its parts."""
+    if transform.name in card.regions:
+        return True
+    parts = {part.name for part in parts_of(transform)}
+    return len(parts) > 1 and any(parts <= set(name.split("+")) for name in card.regions)
+
+
 def _objection(card: ModelCard, transform: Transform) -> str | None:
     """Why not, in the words of a list; `refusal.require_bounded` decides by the network itself."""
-    if any(isinstance(part, CoordinateNoise) for part in parts_of(transform)):
-        return f"{transform.name} moves every coordinate on its own"
-    if card.task != "classification":
-        return "parts are not certified with certainty yet"
-    if card.architecture != "pointnet" or card.options.get("tnets") or card.options.get("feature_tnet"):
+    try:
+        kind_of(transform, card.task)
+    except UnsupportedRequest as error:
+        return str(error)
+    bounded = {"classification": "pointnet", "segmentation": "pointnet-segmentation"}[card.task]
+    if card.architecture != bounded or card.options.get("tnets") or card.options.get("feature_tnet"):
         return f"no certain bounds are known for {card.architecture}"
+    if card.brought is not None and card.brought.frame != Frame():
+        return "its clouds are turned or scaled first"
     if card.options.get("canonical", "none") != "none":
         return f"it brings clouds to the pose {card.options['canonical']!r} first"
     return None

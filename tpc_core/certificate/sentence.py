@@ -70,3 +70,15 @@ def certainly_refuted_sentence(
 ) -> str:
     """A counterexample of the plain network."""
     return f"{refuted_sentence(transform, place, name, winner)} {CERTAINLY}"
+
+
+def certain_points_sentence(
+    transform: Transform, within: str, passed: int, lost: int, rest: int, why: str
+) -> str:
+    """How many points of the plain network keep their part, how many do not, and what is not known."""
+    count = passed + lost + rest
+    who = "Every point keeps its" if passed == count else f"{passed} of {count} points keep their"
+    said = f"{who} part under every {transform.noun} within {within}"
+    said += f"; {lost} lose{'s' if lost == 1 else ''} it" if lost else ""
+    said += f"; {rest} undecided: {why}" if rest else ""
+    return f"{said}. {CERTAINLY}"

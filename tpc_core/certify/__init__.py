@@ -9,6 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
 
 from tpc_core.certificate.schema import Certificate, Stop
 from tpc_core.certify.certain import certain_events, certain_first
@@ -25,6 +28,7 @@ from tpc_core.certify.events import (
     VotesCounted,
 )
 from tpc_core.certify.grid import search_grid
+from tpc_core.certify.plain_inputs import Sigma, as_cloud, as_model
 from tpc_core.certify.prepare import ledger_of, prepare
 from tpc_core.certify.run import Run
 from tpc_core.certify.whole import search_whole
@@ -36,6 +40,9 @@ from tpc_core.question import DEFAULTS, Budget, Options, Question
 from tpc_core.transforms import RadiusInput, Transform
 from tpc_core.votes import BaseClassifier, Voter
 
+if TYPE_CHECKING:
+    from tpc_core.models.brought.recognise import Network
+
 SAVE_SECONDS = 2.0
 """How often, at most, a run hands its certificate so far to whoever wants to keep it."""
 
@@ -44,12 +51,13 @@ _SHARE_OF_TIME = 0.05
 
 
 def certify(
-    model: BaseClassifier,
-    cloud: Cloud,
+    model: BaseClassifier | Network,
+    cloud: Cloud | ArrayLike,
     transform: str | Transform,
     radius: RadiusInput | None = None,
     options: Options = DEFAULTS,
     *,
+    sigma: Sigma | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     resume: Certificate | Ledger | None = None,
     focus: Focus | None = None,
@@ -60,6 +68,9 @@ def certify(
 
     Which model is up to `options.proof`: the smoothed one, by votes, or the plain network, with certainty.
     The radius is in edge units (degrees for angles): 20, "20", "twist=20,taper=0.2,rotation=1".
+
+    The model may be a plain torch module or function, and the cloud an array (N, 3); then `sigma` says how far the
+    network is shaken, in the transform's units, and what was recognised of it is logged.
     """
     events = certify_events(
         model,
@@ -67,6 +78,7 @@ def certify(
         transform,
         radius,
         options,
+        sigma=sigma,
         cancelled=cancelled,
         resume=resume,
         focus=focus,
@@ -80,12 +92,13 @@ def certify(
 
 
 def certify_events(
-    model: BaseClassifier,
-    cloud: Cloud,
+    model: BaseClassifier | Network,
+    cloud: Cloud | ArrayLike,
     transform: str | Transform,
     radius: RadiusInput | None = None,
     options: Options = DEFAULTS,
     *,
+    sigma: Sigma | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     resume: Certificate | Ledger | None = None,
     focus: Focus | None = None,
@@ -102,11 +115,13 @@ def certify_events(
     Votes to go on from, or to cast somewhere, belong to the smoothed
     model: "certain" refuses them, and "auto" goes on with them.
     """
+    seen = as_cloud(cloud)
+    base, options = as_model(model, seen, transform, options, sigma)
 
     def by_votes() -> Iterator[Event]:
         run = prepare(
-            model,
-            cloud,
+            base,
+            seen,
             transform,
             radius,
             options,
@@ -125,10 +140,10 @@ def certify_events(
         raise UnsupportedRequest(
             "a certain proof casts no votes: there is none to go on from, and no cell to vote in"
         )
-    question = Question.of(model.name, spec or cloud.name, len(cloud), transform, radius, options)
+    question = Question.of(base.name, spec or seen.name, len(seen), transform, radius, options)
     if options.proof == "certain":
-        return certain_events(model, cloud, question, cancelled)
-    return certain_first(model, cloud, question, cancelled, by_votes)
+        return certain_events(base, seen, question, cancelled)
+    return certain_first(base, seen, question, cancelled, by_votes)
 
 
 def _events(

@@ -52,7 +52,7 @@ _SUMMARIES = {
     "data": "Data sets, the built-in gallery, and single files.",
     "evaluate": "Certified accuracy over a data set.",
     "explain": "Why a certificate failed, and what would settle it.",
-    "models": "The shipped checkpoints and what they are for.",
+    "models": "The shipped checkpoints and your own models.",
     "redteam": "Make many certificates and try to break every one.",
     "report": "Tables and curves of evaluations, beside the paper's.",
     "train": "Train a checkpoint from its recipe.",

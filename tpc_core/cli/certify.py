@@ -22,7 +22,7 @@ from tpc_core.certify import (
 from tpc_core.cli.options import Asked, as_json, progress_bar, question
 from tpc_core.errors import InvalidFile
 from tpc_core.proofs import Standing
-from tpc_core.verify import case_of
+from tpc_core.verify import case_of, certain_case_of
 
 
 @click.command()
@@ -142,7 +142,9 @@ def _show(certificate: Certificate, out: Path | None) -> None:
 
 def _cost(certificate: Certificate) -> str:
     if certificate.certain is not None:
-        return f"{certificate.certain.bounded:,} cells, {certificate.seconds:.2f} s, no vote"
+        count = certificate.certain.bounded
+        what = ("pass" if count == 1 else "passes") if certificate.certain.kind == "ball" else "cells"
+        return f"{count:,} {what}, {certificate.seconds:.2f} s, no vote"
     ledger = certificate.votes()
     seed = f"{ledger.seed} (of its digests)" if ledger.own_seed else f"{ledger.seed} (set by hand)"
     return f"{certificate.samples:,} votes, {certificate.seconds:.2f} s, seed {seed}"
@@ -150,12 +152,9 @@ def _cost(certificate: Certificate) -> str:
 
 def _evidence(certificate: Certificate) -> str:
     """What the votes or the cells show, in a line."""
-    certain = certificate.certain
-    if certain is not None:
-        if certificate.verdict == "refuted" and certain.counterexample is not None:
-            return f"the plain network, in {certain.arithmetic}, loses by {-certain.counterexample.margin:.3g} there"
-        least = f", each with a margin of {min(certain.margins):.3g} or more" if certain.margins else ""
-        return f"{len(certain.margins):,} proved cells{least}; the plain network, in {certain.arithmetic}"
+    if certificate.certain is not None:
+        proof = certain_case_of(certificate).proof
+        return f"{proof.evidence}; the plain network, in {certificate.certain.arithmetic}"
     case = case_of(certificate)
     if certificate.verdict == "certified":
         return _counted(case.claimed().standing(case.ledger))

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from tpc_core.cli.options import as_json
 from tpc_core.data import gallery, load_shape, open_dataset
-from tpc_core.data.dataset import CLASSES, SPLITS
+from tpc_core.data.dataset import CLASSES, SPLITS, data_sets
 from tpc_core.data.fetch import ARCHIVES, fetch
 from tpc_core.data.fetch.progress import Progress, silent
 from tpc_core.data.gallery.build import build_gallery
@@ -32,7 +32,7 @@ def data() -> None:
 @as_json
 def list_data(as_json: bool) -> None:
     """List the data sets on this machine and the objects of the gallery."""
-    sets = [_described(name, split) for name in CLASSES for split in SPLITS]
+    sets = [_described(name, split) for name in data_sets() for split in SPLITS]
     objects = [entry.model_dump(exclude={"sha256", "part_names"}) for entry in gallery()]
     if as_json:
         click.echo(json.dumps({"data_sets": sets, "gallery": objects}))
@@ -40,7 +40,7 @@ def list_data(as_json: bool) -> None:
     for row in sets:
         state = f"{row['objects']:>6} objects, {row['release']}" if row["found"] else "  not here"
         click.echo(f"{row['name']:<13}{row['split']:<6}{state}")
-    if not all(row["found"] for row in sets):
+    if not all(row["found"] for row in sets if row["name"] in CLASSES):
         click.echo("Fetch what is missing with `tpc data fetch modelnet40` or `tpc data fetch shapenetpart`.")
     click.echo(f"\ngallery      {len(objects):>12} objects")
     for entry in objects:
@@ -74,6 +74,47 @@ def show(spec: str, points: int, as_json: bool) -> None:
     for key, value in facts.items():
         if value is not None:
             click.echo(f"{key:<11}{value}")
+
+
+@data.command()
+@click.argument("name")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--up", type=click.Choice(["z", "y"]), help="The axis that points up; by default z, or the release's."
+)
+@click.option("--model", help="Say which of its classes this model has.")
+@click.option("--replace", is_flag=True, help="Put it in the place of one that has this name.")
+@as_json
+def add(name: str, path: Path, up: Any, model: str | None, replace: bool, as_json: bool) -> None:
+    """Add a data set of yours: a folder of classes, a table of files and labels, or a known release.
+
+    The files stay where they are. After that its objects are NAME:test/0 and so on, in every command.
+    """
+    from tpc_core.data.own import add_set
+
+    made = add_set(name, path, up=up, replace=replace)
+    if as_json:
+        click.echo(json.dumps(made.model_dump()))
+        return
+    click.echo(f"added {name}: {made.kind}, {len(made.classes)} classes, {made.up}-up")
+    click.echo(
+        f"  {made.train:,} objects for training and {made.test:,} for testing; the first is {name}:test/0"
+    )
+    if model is not None:
+        from tpc_core.data.classes import matching
+        from tpc_core.models import load_card
+
+        click.echo(f"  {matching(made.classes, load_card(model).classes).sentence(name)}")
+
+
+@data.command()
+@click.argument("name")
+def remove(name: str) -> None:
+    """Forget a data set of yours; its files are left alone."""
+    from tpc_core.data.own import remove_set
+
+    remove_set(name)
+    click.echo(f"removed {name}; its files are where they were")
 
 
 @data.command("fetch")

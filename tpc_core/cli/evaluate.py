@@ -30,7 +30,7 @@ DRAWN_SECONDS = 0.5
 
 
 @click.command()
-@click.option("--model", help="A shipped checkpoint by name, or the path of a .safetensors file.")
+@click.option("--model", help="A model by name (`tpc models list`), or the path of a .safetensors file.")
 @click.option(
     "--claim", "claims", multiple=True, help="transform:radius, such as z-taper:0.1; repeat for more."
 )
@@ -43,7 +43,8 @@ DRAWN_SECONDS = 0.5
     "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder of the run."
 )
 @click.option(
-    "--data", help="modelnet40, modelnet10 or shapenetpart; default: what the model was trained on."
+    "--data",
+    help="modelnet40, modelnet10, shapenetpart or one you added; default: what the model was trained on.",
 )
 @click.option("--split", help="test (default) or train.")
 @click.option("--every", type=int, help="Take every k-th object, from the first; default 1.")
@@ -115,6 +116,8 @@ def evaluate(
     present = [request for request in requests if not plan or has_checkpoint(request)]
     # Everything is checked before the first vote: a typing error in the last entry must not cost hours.
     prepared = [prepare(request, folders[request.model], resume=resume) for request in present]
+    for note in [] if as_json else [note for item in prepared for note in item.notes]:
+        click.echo(f"{note}; their objects are left out", err=True)
     finished: list[Figures] = []
     with _engine(engine_name, workers, address, gpus_per_worker) as engine:
         for number, item in enumerate(prepared, start=1):

@@ -40,7 +40,7 @@ QUESTION = [
     click.argument("spec", metavar="OBJECT"),
     click.option("--transform", "-t", required=True, help="For example z-taper or z-twist+z-rotation."),
     click.option("--radius", "-r", help="20, or twist=20,taper=0.2,rotation=1; angles in degrees."),
-    click.option("--model", "-m", help="A checkpoint (see `tpc models`); by default one that fits."),
+    click.option("--model", "-m", help="A checkpoint (see `tpc models list`); by default one that fits."),
     click.option("--points", type=int, help="Size of the cloud; by default the model's own."),
     click.option("--sigma", help="Another smoothing sigma, in the transform's units: 0.1, or 60,10."),
     click.option("--alpha", type=float, default=0.001, show_default=True, help="Probability of error."),

@@ -58,7 +58,7 @@ def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_js
         click.echo(f"{'valid' if whole else 'holds together'}: {certificate.sentence}")
         click.echo(f"  checked: {', '.join(verified.checks)}")
         if votes is not None and certificate.certain is not None:
-            found = " and the counterexample" if certificate.certain.counterexample is not None else ""
+            found = " and counterexamples" if certificate.verdict == "refuted" else ""
             click.echo(f"  replayed: {votes:,} margins{found}, proved again with the network")
         elif votes is not None:
             click.echo(f"  replayed: {votes:,} votes, every count the same")

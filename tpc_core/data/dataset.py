@@ -1,4 +1,4 @@
-"""A data set: one split of ModelNet or ShapeNet part, whichever release of it lies on disk."""
+"""A data set: one split of ModelNet, ShapeNet part or one of your own, whichever release of it lies on disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tpc_core.data.classes import matching
 from tpc_core.data.names import MODELNET10_CLASSES, MODELNET40_CLASSES, SHAPENET_CATEGORIES
+from tpc_core.data.own import find_own, own_names
 from tpc_core.data.releases import Release, find_release
 from tpc_core.data.roots import candidate_roots, not_found
 from tpc_core.data.shape import Shape
@@ -85,6 +87,17 @@ class Dataset:
             raise UnsupportedRequest(f"{self.name} has no part labels; shapenetpart does")
         return self._parts[count].copy()
 
+    def matched(self, classes: list[str]) -> Dataset:
+        """The objects whose class is one of these, by name, with these classes and their numbers."""
+        found = matching(self.classes, classes)
+        kept = np.flatnonzero(np.isin(self.labels, list(found.pairs)))
+        if not len(kept):
+            raise InvalidFile(
+                f"no object of {self.name} is of a class of the model: {found.sentence(self.name)}"
+            )
+        labels = np.array([found.pairs[int(self.labels[row])] for row in kept], dtype=np.int64)
+        return Dataset(self.name, self.split, self._release, self._rows[kept], classes, labels)
+
     def _load(self, count: int) -> None:
         """Cut every cloud of the split once and keep the arrays; row i is exactly `self[i].cloud(count)`."""
         points = np.empty((len(self), count, 3), dtype=np.float32)
@@ -112,12 +125,25 @@ class Dataset:
 
 
 def open_dataset(name: str, split: str, *, root: Path | None = None) -> Dataset:
-    """Open one split of 'modelnet40', 'modelnet10' or 'shapenetpart', whichever release of it is on disk."""
-    if name not in CLASSES:
-        raise unknown_name("data set", name, list(CLASSES))
+    """Open one split of 'modelnet40', 'modelnet10' or 'shapenetpart', or of a data set that was added by name."""
+    if name not in data_sets():
+        raise unknown_name("data set", name, data_sets())
     if split not in SPLITS:
         raise unknown_name("split", split, SPLITS)
+    if name not in CLASSES:
+        return open_own(name, split)
     return open_in(name, split, (root,) if root is not None else tuple(candidate_roots(name)))
+
+
+def data_sets() -> list[str]:
+    """The names of all data sets: the known ones, wherever they lie, and the user's own."""
+    return [*CLASSES, *own_names()]
+
+
+def open_own(name: str, split: str) -> Dataset:
+    """One split of a data set of the user's."""
+    release, classes = find_own(name, split)
+    return Dataset(name, split, release, np.arange(len(release.ids), dtype=np.int64), classes, release.labels)
 
 
 def open_in(name: str, split: str, roots: tuple[Path, ...]) -> Dataset:

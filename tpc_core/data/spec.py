@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tpc_core.cloud import Cloud
-from tpc_core.data.dataset import CLASSES, SPLITS, Dataset, open_in
+from tpc_core.data.dataset import CLASSES, SPLITS, Dataset, data_sets, open_in, open_own
 from tpc_core.data.files import load_file
 from tpc_core.data.gallery import load_gallery_shape
 from tpc_core.data.roots import candidate_roots
@@ -28,13 +28,13 @@ def load_shape(spec: str) -> Shape:
     scheme, colon, rest = spec.partition(":")
     if colon and scheme == "gallery":
         return load_gallery_shape(rest)
-    if colon and scheme in CLASSES:
+    if colon and scheme in data_sets():
         return _from_dataset(scheme, rest)
     path = Path(os.path.expanduser(spec))  # unlike Path.expanduser, it never raises
     if not os.path.exists(path):
         raise InvalidFile(
-            f"{spec!r} is no file here, and no object: write gallery:<name>, modelnet40:test/<number> "
-            "or shapenetpart:test/<number>"
+            f"{spec!r} is no file here, and no object: write gallery:<name>, modelnet40:test/<number>, "
+            "shapenetpart:test/<number>, or the same with a data set of yours"
         )
     return load_file(path)
 
@@ -45,7 +45,8 @@ def _from_dataset(name: str, rest: str) -> Shape:
         raise UnknownName(f"{name}:{rest} does not name an object; write {name}:test/17")
     if row["split"] not in SPLITS:
         raise unknown_name("split", row["split"], SPLITS)
-    dataset = _opened(name, row["split"], tuple(candidate_roots(name)))
+    split = row["split"]
+    dataset = _opened(name, split, tuple(candidate_roots(name))) if name in CLASSES else open_own(name, split)
     index = int(row["index"])
     if index >= len(dataset):
         raise InvalidValue(f"{name} {row['split']} has objects 0 to {len(dataset) - 1}, not {index}")

@@ -17,14 +17,15 @@ from tpc_core.cloud import Cloud
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.claims import ClaimSpec, ascending
 from tpc_core.evaluation.parts import part_counts
-from tpc_core.evaluation.records import ClaimRow, ObjectRow
+from tpc_core.evaluation.records import ClaimRow, ObjectRow, PartCounts
 from tpc_core.evaluation.settings import Settings
 from tpc_core.ledger import SELECT, WHOLE, Ledger, Tally
 from tpc_core.ledger.ledger import proportions
 from tpc_core.models import Model, load_model
+from tpc_core.proofs import PointStanding
 from tpc_core.smoothing import Cover, rule_for
 from tpc_core.transforms import Transform
-from tpc_core.verify import case_of
+from tpc_core.verify import case_of, certain_case_of
 from tpc_core.votes import Voter, resolve_device
 
 
@@ -187,18 +188,22 @@ class _Inquiry:
     def _row(self, claim: ClaimSpec, certificate: Certificate) -> ClaimRow:
         if self.keep:
             self.certificates[str(claim)] = certificate.to_json()
+        points: PointStanding | None = None
         if certificate.certain is not None:
             self.cells += certificate.certain.bounded
-            return ClaimRow(status=certificate.verdict, samples=certificate.certain.bounded)
-        parts = None
-        if self.settings.task == "segmentation":
+            points = certain_case_of(certificate).proof.points
+        elif self.settings.task == "segmentation":
             case = case_of(certificate)
             points = case.proof.standing(case.ledger).points
-            assert points is not None
-            truth = _truth(self.cloud)
-            parts = part_counts(points, truth, self.cloud.label)
-            self.right_points = int((np.asarray(points.predictions) == truth).sum())
-        return ClaimRow(status=certificate.verdict, samples=certificate.samples, parts=parts)
+        samples = certificate.samples if certificate.certain is None else certificate.certain.bounded
+        return ClaimRow(status=certificate.verdict, samples=samples, parts=self._parts(points))
+
+    def _parts(self, points: PointStanding | None) -> PartCounts | None:
+        if points is None:
+            return None
+        truth = _truth(self.cloud)
+        self.right_points = int((np.asarray(points.predictions) == truth).sum())
+        return part_counts(points, truth, self.cloud.label)
 
 
 class _CertainInquiry(_Inquiry):

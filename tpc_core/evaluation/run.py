@@ -10,12 +10,13 @@ from pathlib import Path
 
 from tpc_core.certify import certify_events
 from tpc_core.data import Dataset, open_dataset
+from tpc_core.data.classes import matching
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.engines import Engine
 from tpc_core.evaluation.journal import Journal, check_folder, read_journal
 from tpc_core.evaluation.objects import Result, Task
 from tpc_core.evaluation.records import ObjectRow
-from tpc_core.evaluation.settings import Request, Settings, chosen_objects
+from tpc_core.evaluation.settings import Request, Settings, evaluated_objects
 from tpc_core.evaluation.summary import Figures, figures_of, write_files
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.models import load_model
@@ -31,6 +32,12 @@ class Prepared:
     settings: Settings
     dataset: Dataset
     folder: Path
+    chosen: list[int]
+    """The numbers of the objects in the data set."""
+    labels: dict[str, str]
+    """Class of the data set -> what the model calls it, where the two have different words for it."""
+    notes: list[str]
+    """What is left out, in sentences."""
 
 
 def prepare(request: Request, folder: Path, *, resume: bool = False) -> Prepared:
@@ -44,7 +51,14 @@ def prepare(request: Request, folder: Path, *, resume: bool = False) -> Prepared
     for claim in settings.claim_specs():
         certify_events(model, cloud, claim.transform, claim.radius, settings.options(0))
     check_folder(folder, settings, resume=resume)
-    return Prepared(settings, dataset, folder)
+    chosen = evaluated_objects(dataset, model, settings.every, settings.limit)
+    if settings.task == "segmentation":
+        return Prepared(settings, dataset, folder, chosen, {}, [])
+    found = matching(dataset.classes, model.classes)
+    labels = {dataset.classes[theirs]: model.classes[ours] for theirs, ours in found.pairs.items()}
+    return Prepared(
+        settings, dataset, folder, chosen, labels, [found.sentence(dataset.name)] if found.unmatched else []
+    )
 
 
 def run(
@@ -90,8 +104,7 @@ def load_figures(folder: Path) -> tuple[Figures, dict[int, ObjectRow]]:
 
 def _order(prepared: Prepared) -> list[int]:
     """The objects in a fixed shuffled order: data sets are sorted by class, running figures should not be."""
-    settings = prepared.settings
-    chosen = chosen_objects(len(prepared.dataset), settings.every, settings.limit)
+    chosen = list(prepared.chosen)
     random.Random(0).shuffle(chosen)
     return chosen
 
@@ -103,7 +116,7 @@ def _tasks(prepared: Prepared, indices: list[int], certificates: bool) -> Iterat
             settings=prepared.settings,
             index=index,
             id=prepared.dataset.object_id(index),
-            label=cloud.label,
+            label=prepared.labels.get(cloud.label or "", cloud.label),
             points=cloud.points.numpy(),
             parts=None if cloud.part_labels is None else cloud.part_labels.numpy(),
             certificates=certificates,

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tpc_core.border import Items
 from tpc_core.certify import Budget, Options
 from tpc_core.data import Dataset
+from tpc_core.data.classes import matching
 from tpc_core.errors import InvalidValue
 from tpc_core.evaluation.claims import ClaimSpec, parse_claims
 from tpc_core.models import Model
@@ -143,7 +144,7 @@ class Request(BaseModel):
     def settle(self, model: Model, dataset: Dataset) -> Settings:
         """The settings: every default filled in, every claim in its one spelling."""
         card = model.card
-        chosen = chosen_objects(len(dataset), self.every, self.limit)
+        chosen = evaluated_objects(dataset, model, self.every, self.limit)
         if self.proof == "smoothed" and self.budget_cells is not None:
             raise InvalidValue("a budget of cells belongs to --proof certain; votes have --budget-samples")
         certain = self.proof == "certain"
@@ -175,6 +176,17 @@ class Request(BaseModel):
         )
         settings.options(0)  # refuses a bad alpha before any work
         return settings
+
+
+def evaluated_objects(dataset: Dataset, model: Model, every: int, limit: int | None) -> list[int]:
+    """The numbers of the objects: every k-th from the first whose class the model has, at most `limit` of them."""
+    if model.task == "segmentation":
+        return chosen_objects(len(dataset), every, limit)
+    found = matching(dataset.classes, model.classes)
+    known = [row for row in range(len(dataset)) if int(dataset.labels[row]) in found.pairs]
+    if not known:
+        raise InvalidValue(f"no object can be evaluated: {found.sentence(dataset.name)}")
+    return [known[place] for place in chosen_objects(len(known), every, limit)]
 
 
 def chosen_objects(count: int, every: int, limit: int | None) -> list[int]:

@@ -4,6 +4,8 @@
     problem = Problem(network, transform, cloud.points, region_of(transform, radii), label)
     settle(problem)                                          # certified, refuted or undecided
     robust_radius(problem)                                   # from both sides
+    settle_ball(BallProblem(network, cloud.points, 0.01, label))   # every coordinate on its own
+    settle_parts(PartsProblem(network, transform, cloud.points, region, labels))   # point by point
 
 What a certificate states: `network.digest` and `ARITHMETIC`, the verdict, the leaves as exact fractions of the box
 around the region (`leaves.fractions`) with their margins, or the z of the counterexample. What a verifier does:
@@ -18,9 +20,17 @@ from tpc_core.door import open_door
 
 if TYPE_CHECKING:
     from tpc_core.bounds.network import ARITHMETIC, Network, network_of
+    from tpc_core.exact.ball import BallProblem, SettledBall, largest_ball, settle_ball
     from tpc_core.exact.cells import Cells, covered_factor, covers
-    from tpc_core.exact.check import check, check_counterexample, check_margins
-    from tpc_core.exact.noise import NoiseAttack, SettledNoise, robust_noise_radius, settle_noise
+    from tpc_core.exact.check import (
+        check,
+        check_ball,
+        check_ball_counterexample,
+        check_counterexample,
+        check_margins,
+        check_point_counterexample,
+        check_point_margins,
+    )
     from tpc_core.exact.parts import PartsBatch, PartsProblem, SettledParts, settle_parts, settle_parts_events
     from tpc_core.exact.problem import Counterexample, Problem
     from tpc_core.exact.radius import Closer, RobustRadius, robust_radius, robust_radius_events
@@ -32,9 +42,17 @@ open_door(
     __name__,
     {
         "tpc_core.bounds.network": ("ARITHMETIC", "Network", "network_of"),
+        "tpc_core.exact.ball": ("BallProblem", "SettledBall", "largest_ball", "settle_ball"),
         "tpc_core.exact.cells": ("Cells", "covered_factor", "covers"),
-        "tpc_core.exact.check": ("check", "check_counterexample", "check_margins"),
-        "tpc_core.exact.noise": ("NoiseAttack", "SettledNoise", "robust_noise_radius", "settle_noise"),
+        "tpc_core.exact.check": (
+            "check",
+            "check_ball",
+            "check_ball_counterexample",
+            "check_counterexample",
+            "check_margins",
+            "check_point_counterexample",
+            "check_point_margins",
+        ),
         "tpc_core.exact.parts": (
             "PartsBatch",
             "PartsProblem",
@@ -51,34 +69,38 @@ open_door(
 
 __all__ = [
     "ARITHMETIC",
+    "BallProblem",
     "Batch",
     "Budget",
     "Cells",
     "Closer",
     "Counterexample",
     "Network",
-    "NoiseAttack",
     "PartsBatch",
     "PartsProblem",
     "Problem",
     "RobustRadius",
     "Settled",
-    "SettledNoise",
+    "SettledBall",
     "SettledParts",
     "Verdict",
     "check",
+    "check_ball",
+    "check_ball_counterexample",
     "check_counterexample",
     "check_margins",
+    "check_point_counterexample",
+    "check_point_margins",
     "covered_factor",
     "covers",
+    "largest_ball",
     "network_of",
     "region_of",
-    "robust_noise_radius",
     "robust_radius",
     "robust_radius_events",
     "settle",
+    "settle_ball",
     "settle_events",
-    "settle_noise",
     "settle_parts",
     "settle_parts_events",
 ]

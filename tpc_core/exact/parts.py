@@ -102,11 +102,13 @@ class SettledParts:
 
 @dataclass(frozen=True)
 class PartsBatch:
-    """Some cells were bounded: how many cells wait, and how many points are refuted so far."""
+    """Some cells were bounded. `margins` (M,) are of the worst open point; a cell where it is below zero is split."""
 
+    cells: Cells
+    margins: Array
     bounded: int
-    open: int
-    refuted: int
+    share: float
+    """How much is settled: of the region's box and of the points, a refuted point counting as a whole."""
 
 
 def settle_parts(problem: PartsProblem, budget: Budget = DEFAULT_BUDGET, *, batch: int = 16) -> SettledParts:
@@ -132,6 +134,7 @@ def settle_parts_events(
     leaves: list[Cells] = []
     margins: list[Array] = []
     bounded, reason = 0, ""
+    volume = np.zeros(count)
     while waiting:
         late = time.monotonic() - started >= budget.seconds
         if cancelled() or late or bounded >= budget.cells:
@@ -149,8 +152,10 @@ def settle_parts_events(
         bounded += len(cells)
         lower = result.lower.numpy()
         proved = pending & (lower > 0)
-        leaves.append(cells)
-        margins.append(np.where(proved, lower, np.nan))
+        volume += (2.0 ** -cells.levels.sum(axis=1)) @ proved
+        some: Mask = np.any(proved, axis=1)
+        leaves.append(cells[some])
+        margins.append(np.where(proved, lower, np.nan)[some])
         rest = pending & ~proved
         for point, found in problem.attack(_suspects(problem, cells, result, rest)).items():
             refuted.setdefault(point, found)
@@ -163,7 +168,9 @@ def settle_parts_events(
             halves = cells[number : number + 1].halved(np.array([axis]))
             halves = halves[halves.meets(problem.region)]
             waiting += [(halves[k : k + 1], rest[number]) for k in range(len(halves))]
-        yield PartsBatch(bounded, len(waiting), len(refuted))
+        volume[list(refuted)] = 1.0
+        worst = np.where(pending, lower, np.inf).min(axis=1)
+        yield PartsBatch(cells, worst, bounded, float(volume.mean()))
     gone = np.isin(np.arange(count), list(refuted)) | lost
     joined = np.concatenate([np.zeros((0, count)), *margins])
     seconds = time.monotonic() - started

@@ -24,7 +24,7 @@ CLEAR = 1e-9
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A parameter of the region at which the network, evaluated in float64, answers another class."""
+    """An attack of the region under which the network, evaluated in float64, answers another class."""
 
     z: tuple[float, ...]
     rival: int
@@ -43,10 +43,7 @@ class Problem:
     label: int
 
     def __post_init__(self) -> None:
-        if self.network.segments:
-            raise UnsupportedRequest(
-                "this network labels points, not clouds; ask for its parts (PartsProblem)"
-            )
+        require_classes(self.network)
         check_dimensions(self.transform, self.region)
 
     @cached_property
@@ -97,6 +94,12 @@ def pieces(cells: int, points: int) -> list[slice]:
     """The cells in pieces of ROWS points, or of one cell where it has more."""
     step = max(1, ROWS // points)
     return [slice(start, start + step) for start in range(0, cells, step)]
+
+
+def require_classes(network: Network) -> None:
+    """A network that labels points gives no class to the whole cloud."""
+    if network.segments:
+        raise UnsupportedRequest("this network labels points, not clouds; ask for its parts (PartsProblem)")
 
 
 def check_dimensions(transform: Transform, region: Region) -> None:

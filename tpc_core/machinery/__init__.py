@@ -1,1 +1,1 @@
-"""Small machinery that knows nothing of clouds: files that are written whole, and threads."""
+"""Small machinery that knows nothing of clouds: files that are written whole, the user's folders, and threads."""

@@ -8,8 +8,8 @@ from tpc_core.door import open_door
 
 if TYPE_CHECKING:
     from tpc_core.models.architectures import ARCHITECTURES, build
+    from tpc_core.models.brought import add_model, bring, models_folder, remove_model
     from tpc_core.models.card import Measurement, ModelCard
-    from tpc_core.models.foreign import bring
     from tpc_core.models.store import Model, list_models, load_by_digest, load_card, load_model
 
 # To list the checkpoints takes none of the torch modules.
@@ -17,8 +17,8 @@ open_door(
     __name__,
     {
         "tpc_core.models.architectures": ("ARCHITECTURES", "build"),
+        "tpc_core.models.brought": ("add_model", "bring", "models_folder", "remove_model"),
         "tpc_core.models.card": ("Measurement", "ModelCard"),
-        "tpc_core.models.foreign": ("bring",),
         "tpc_core.models.store": ("Model", "list_models", "load_by_digest", "load_card", "load_model"),
     },
 )
@@ -28,10 +28,13 @@ __all__ = [
     "Measurement",
     "Model",
     "ModelCard",
+    "add_model",
     "bring",
     "build",
     "list_models",
     "load_by_digest",
     "load_card",
     "load_model",
+    "models_folder",
+    "remove_model",
 ]

@@ -10,7 +10,9 @@ from torch import nn
 from tpc_core.errors import InvalidValue, unknown_name
 from tpc_core.models.curvenet import CurveNet
 from tpc_core.models.dgcnn import DGCNN
+from tpc_core.models.pointmlp import PointMLP
 from tpc_core.models.pointnet import PointNet
+from tpc_core.models.pointnet2 import PointNet2
 from tpc_core.models.segmentation import PointNetSegmentation
 from tpc_core.models.tasks import Task
 
@@ -29,6 +31,8 @@ ARCHITECTURES: dict[str, Callable[..., nn.Module]] = {
     "pointnet-segmentation": _segmentation,
     "curvenet": CurveNet,
     "dgcnn": DGCNN,
+    "pointnet2": PointNet2,
+    "pointmlp": PointMLP,
 }
 """Each takes the number of classes (or parts) and its own keyword options."""
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.models.card import ModelCard
-from tpc_core.models.store import Model, list_models, load_model
+from tpc_core.models.store import Model, list_models, load_model, shipped_names
 from tpc_core.smoothing import Cover, CylinderSmoothing, OneProbability, Rule, rule_for, smoothing_from_json
 from tpc_core.transforms import Composition, Transform
 
@@ -14,7 +14,7 @@ _ANY_CLOUD = np.array([[0.5, 0.0, 0.1], [-0.5, 0.0, -0.1]])
 
 
 def fitting_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
-    """Every shipped checkpoint with None, or with the reason why it cannot certify this transform.
+    """Every model with None, or with the reason why it cannot certify this transform.
 
     Those that can come first, the best suited at the top.
     """
@@ -27,7 +27,10 @@ def model_for(transform: Transform, name: str | None = None, points: int | None 
     """The named model, or the shipped classifier that suits the transform best."""
     if name is not None:
         return load_model(name)
-    fitting = [card for card, objection in fitting_models(transform) if objection is None]
+    shipped = set(shipped_names())
+    fitting = [
+        card for card, objection in fitting_models(transform) if objection is None and card.name in shipped
+    ]
     wanted = points or 64
     fitting = [card for card in fitting if card.task == "classification"]
     if not fitting:
@@ -39,7 +42,7 @@ def model_for(transform: Transform, name: str | None = None, points: int | None 
 
 def _rank(
     card: ModelCard, transform: Transform, points: int
-) -> tuple[bool, bool, int, bool, bool, float, str]:
+) -> tuple[bool, bool, bool, bool, int, bool, bool, float, str]:
     smoothing = smoothing_from_json(card.smoothing)
     rule = rule_for(transform, smoothing, _ANY_CLOUD)
     covers = isinstance(rule, Cover)
@@ -50,7 +53,9 @@ def _rank(
     sigma = float(card.smoothing.get("sigma", 0.0)) if covers else 0.0
     parts = card.task == "segmentation"
     # More noise vouches for larger cells; a norm is certified best by the model made for it.
-    return parts, card.num_points != points, _preference(rule), not exact, not plain, -sigma, card.name
+    size, brought = card.num_points != points, card.brought is not None
+    certain = card.is_for_certainty
+    return brought, parts, certain, size, _preference(rule), not exact, not plain, -sigma, card.name
 
 
 def _preference(rule: Rule) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from tpc_core.models.brought.adapter import Adapter
 from tpc_core.models.canonical import CANONICAL
 from tpc_core.models.layers import Head, RowLayer
 from tpc_core.models.pointnet import PointNet, TNet, apply_matrix
@@ -266,4 +267,6 @@ def fast_path(module: nn.Module) -> Classifier:
         return FoldedPointNet(module)
     if isinstance(module, PointNetSegmentation):
         return FoldedSegmentation(module)
+    if isinstance(module, Adapter) and isinstance(module.network, PointNet | PointNetSegmentation):
+        return Eager(Adapter(fast_path(module.network), module.frame))
     return Eager(module)

@@ -58,12 +58,20 @@ def largest_around(features: Tensor, index: Tensor) -> Tensor:
     return largest.view(*index.shape[:2], -1)
 
 
-@torch.no_grad()
 def farthest_subset(points: Tensor, count: int) -> Tensor:
     """A farthest-point sample of every cloud, from the point farthest out; (B, N, 3) -> (B, count)."""
-    distance = (points - points.mean(dim=1, keepdim=True)).square().sum(dim=2)
-    current = distance.argmax(dim=1)
-    nearest_chosen = torch.full_like(distance, torch.inf)
+    out = (points - points.mean(dim=1, keepdim=True)).square().sum(dim=2)
+    return _farthest(points, count, out.argmax(dim=1))
+
+
+def farthest_from_first(points: Tensor, count: int) -> Tensor:
+    """The same, from the first point of the cloud on."""
+    return _farthest(points, count, torch.zeros(len(points), dtype=torch.int64, device=points.device))
+
+
+@torch.no_grad()
+def _farthest(points: Tensor, count: int, current: Tensor) -> Tensor:
+    nearest_chosen = torch.full(points.shape[:2], torch.inf, dtype=points.dtype, device=points.device)
     rows = torch.arange(len(points), device=points.device)
     chosen = []
     for _ in range(count):

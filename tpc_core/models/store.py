@@ -1,23 +1,25 @@
-"""Checkpoints on disk: NAME.safetensors with its NAME.json card, and the Model made from the two."""
+"""Models on disk: NAME.safetensors with its NAME.json card, shipped or the user's own, and the Model of the two."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, TpcError, UnknownName, one_line, unknown_name
 from tpc_core.lazy_torch import torch
+from tpc_core.machinery.user_folder import user_folder
 from tpc_core.models.card import ModelCard, read_card
-from tpc_core.models.precision import FULL, REDUCED, split_precision, with_precision
+from tpc_core.models.precision import FULL, REDUCED, Variant, parse_variant, with_precision
 from tpc_core.models.tasks import Task
 from tpc_core.shipped import shipped
-from tpc_core.smoothing import Smoothing, smoothing_from_json
+from tpc_core.smoothing import Smoothing, parse_smoothing, smoothing_from_json
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -74,32 +76,67 @@ class Model:
 
 
 def digest_of(card: ModelCard, precision: str = FULL) -> str:
-    """The digest of the model that a card describes, without its weights: the card has their sha256."""
-    parts = [card.architecture, card.options, card.sha256]
+    """The digest of the model that a card describes, without its weights: the card has their sha256.
+
+    How a brought network is shown its clouds, and the code of its factory, are part of the function that it is.
+    """
+    parts: list[Any] = [card.architecture, card.options, card.sha256]
+    if card.brought is not None:
+        parts.append([card.brought.frame.model_dump(), card.brought.code])
     if precision != FULL:
         parts.append(precision)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def load_by_digest(digest: str, name: str) -> Model:
-    """The shipped checkpoint with this digest. `name` is what somebody's file calls it: it is shown, never opened."""
+    """The model here with this digest. `name` is what somebody's file calls it: it is shown, never opened."""
     for card in list_models():
         for precision in (FULL, *REDUCED):
             if digest_of(card, precision) == digest:
-                return load_model(with_precision(card.name, precision))
+                return load_model(str(Variant(card.name, precision, _smoothing_in(name))))
     raise UnknownName(
         f"no checkpoint here has the digest {one_line(digest, 12)} of {one_line(name, 80)!r}; give yours with --model"
     )
 
 
-def load_model(name_or_path: str) -> Model:
-    """A shipped checkpoint by name, or any checkpoint by the path of its .safetensors file.
+def _smoothing_in(name: str) -> str | None:
+    """The smoothing that a name ends with, if it makes sense: it says how votes were cast, and opens nothing."""
+    try:
+        found = parse_variant(name).smoothing
+        if found is not None:
+            parse_smoothing(found)
+    except TpcError:
+        return None
+    return found
 
-    NAME@bfloat16 and NAME@float16 are its variants of reduced precision.
+
+def load_model(name_or_path: str) -> Model:
+    """A model by name, shipped or the user's own, or any checkpoint by the path of its .safetensors file.
+
+    NAME@bfloat16 and NAME@float16 are its variants of reduced precision; NAME@z-twist:20 is the same network under
+    another smoothing.
     """
-    checkpoint, precision = split_precision(name_or_path)
-    weights = _known_weights(checkpoint)
+    variant = parse_variant(name_or_path)
+    smoothing = None if variant.smoothing is None else parse_smoothing(variant.smoothing)
+    model = _load(variant.checkpoint)
+    card = _card_of_variant(model.card, variant, smoothing)
+    return model if card is model.card else Model(card, model.module, variant.precision)
+
+
+def _load(name_or_path: str) -> Model:
+    if name_or_path in users_names():
+        from tpc_core.models.brought.library import load_brought
+
+        card = read_card(models_folder() / f"{name_or_path}.json")
+        if card.brought is not None:
+            return load_brought(_own_name(card, name_or_path), models_folder())
+    weights = _known_weights(name_or_path)
     card = read_card(weights.with_suffix(".json"))
+    if card.brought is not None:
+        # A card is a small text that anyone may send: by its path it must not lead to code, or to other files.
+        raise InvalidFile(
+            f"{weights} is a brought model; add it with `tpc models add`, and name it without a path"
+        )
     data = read_bytes(weights, MAX_WEIGHTS_BYTES)
     found = hashlib.sha256(data).hexdigest()
     if found != card.sha256:
@@ -107,16 +144,33 @@ def load_model(name_or_path: str) -> Model:
             f"{weights} is not the file its card describes: its sha256 is {found[:12]}..., "
             f"the card says {card.sha256[:12]}..."
         )
-    module = _described(card, len(data), str(weights))
-    load_weights(module, data, str(weights))
-    return Model(_card_of_variant(card, precision), module.eval().requires_grad_(False), precision)
+    return Model(card, built(card, data, str(weights)).requires_grad_(False))
 
 
-def _card_of_variant(card: ModelCard, precision: str) -> ModelCard:
-    """What was measured of the full network was not measured of a variant."""
-    if precision == FULL:
-        return card
-    return card.model_copy(update={"held_aside": None, "clean_accuracy": None, "certified_accuracy": None})
+def built(card: ModelCard, data: bytes, source: str) -> nn.Module:
+    """The network that a card describes, with the weights of a safetensors file, in eval mode."""
+    module = _described(card, len(data), source)
+    load_weights(module, data, source)
+    return module.eval()
+
+
+def _card_of_variant(card: ModelCard, variant: Variant, smoothing: Smoothing | None) -> ModelCard:
+    """What was measured of the full network, under its own smoothing, was not measured of a variant."""
+    changed: dict[str, Any] = {}
+    if smoothing is not None:
+        changed = {
+            "name": f"{card.name}@{variant.smoothing}",
+            "smoothing": smoothing.to_json(),
+            "sigma": None,
+        }
+    if smoothing is not None or variant.precision != FULL:
+        changed |= {"held_aside": None, "clean_accuracy": None, "certified_accuracy": None}
+    return card.model_copy(update=changed) if changed else card
+
+
+def _own_name(card: ModelCard, name: str) -> ModelCard:
+    """A card is called as its file is, whatever it says itself."""
+    return card if card.name == name else card.model_copy(update={"name": name})
 
 
 def _described(card: ModelCard, size: int, source: str) -> nn.Module:
@@ -166,19 +220,46 @@ def check_finite(tensors: dict[str, Tensor], source: str) -> None:
             raise InvalidFile(f"{source}: the weight {name} holds NaN or infinity")
 
 
+def models_folder() -> Path:
+    """Where the user's own models are kept: `TPC_MODELS`, or a folder under the user's data."""
+    return user_folder("models", "TPC_MODELS")
+
+
+def shipped_names() -> list[str]:
+    """The names of the shipped checkpoints."""
+    return sorted(
+        path.stem for path in CHECKPOINTS.glob("*.safetensors") if path.with_suffix(".json").exists()
+    )
+
+
+def users_names() -> list[str]:
+    """The names of the user's own models."""
+    try:
+        return sorted(path.stem for path in models_folder().glob("*.json"))
+    except OSError:  # a folder that may not be read holds no models for us
+        return []
+
+
 def list_models() -> list[ModelCard]:
-    """The cards of all shipped checkpoints, by name."""
-    return [
-        read_card(path)
-        for path in sorted(CHECKPOINTS.glob("*.json"))
-        if path.with_suffix(".safetensors").exists()
-    ]
+    """The cards of all models: the shipped checkpoints by name, then the user's own.
+
+    A damaged card of the user's is left out here, so that the others can be used; `tpc models check` names it.
+    """
+    cards = [read_card(CHECKPOINTS / f"{name}.json") for name in shipped_names()]
+    taken = {card.name for card in cards}
+    for name in users_names():
+        with contextlib.suppress(TpcError):
+            if name not in taken:
+                cards.append(_own_name(read_card(models_folder() / f"{name}.json"), name))
+    return cards
 
 
 def load_card(name: str) -> ModelCard:
-    """The card of a shipped checkpoint, without its weights."""
-    checkpoint, precision = split_precision(name)
-    return _card_of_variant(read_card(_known_weights(checkpoint).with_suffix(".json")), precision)
+    """The card of a model, without its weights."""
+    variant = parse_variant(name)
+    smoothing = None if variant.smoothing is None else parse_smoothing(variant.smoothing)
+    weights = _known_weights(variant.checkpoint)
+    return _card_of_variant(read_card(weights.with_suffix(".json")), variant, smoothing)
 
 
 def encode_weights(tensors: dict[str, Tensor]) -> bytes:
@@ -199,15 +280,18 @@ def encode_weights(tensors: dict[str, Tensor]) -> bytes:
 
 
 def weights_path(name_or_path: str) -> Path:
-    """Where the weights of a model lie, or would lie: by the path given, or among the shipped ones by name."""
-    checkpoint, _ = split_precision(name_or_path)
+    """Where the weights of a model lie, or would lie: by the path given, or by name."""
+    checkpoint = parse_variant(name_or_path).checkpoint
     given = Path(checkpoint)
-    return given if given.suffix == ".safetensors" else CHECKPOINTS / f"{checkpoint}.safetensors"
+    if given.suffix == ".safetensors":
+        return given
+    folder = models_folder() if checkpoint in users_names() else CHECKPOINTS
+    return folder / f"{checkpoint}.safetensors"
 
 
 def _known_weights(name_or_path: str) -> Path:
-    """The same, for a path or for the name of a checkpoint that is there."""
-    shipped = {path.stem for path in CHECKPOINTS.glob("*.safetensors")}
-    if Path(name_or_path).suffix != ".safetensors" and name_or_path not in shipped:
-        raise unknown_name("model", name_or_path, sorted(shipped))
+    """The same, for a path or for the name of a model that is there."""
+    known = [*shipped_names(), *users_names()]
+    if Path(name_or_path).suffix != ".safetensors" and name_or_path not in known:
+        raise unknown_name("model", name_or_path, known)
     return weights_path(name_or_path)

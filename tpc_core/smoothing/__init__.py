@@ -18,6 +18,7 @@ from tpc_core.smoothing.noise import ManyBlocksNoise, Noise, NoiseStream, TorchN
 from tpc_core.smoothing.parameter import ParameterSmoothing
 from tpc_core.smoothing.philox import GENERATOR
 from tpc_core.smoothing.rules import Cover, OneProbability, Points, Rule, Threshold, TopClass
+from tpc_core.smoothing.spoken import parse_smoothing, smoothing_for
 from tpc_core.transforms import CoordinateNoise, Transform
 
 SMOOTHINGS: dict[str, type[Smoothing]] = {
@@ -85,7 +86,9 @@ __all__ = [
     "Threshold",
     "TopClass",
     "TorchNoise",
+    "parse_smoothing",
     "rule_for",
+    "smoothing_for",
     "smoothing_from_json",
     "stream_keys",
 ]

@@ -59,7 +59,7 @@ class TrainConfig(_Strict):
     """One recipe. The smoothing is the one that certifies; all randomness follows from the seed."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
-    dataset: Literal["modelnet40", "modelnet10", "shapenetpart"] = "modelnet40"
+    dataset: str = Field(default="modelnet40", description="a known data set, or one that was added by name")
     points: int = Field(default=64, ge=2, le=4096)
     architecture: str = "pointnet"
     options: dict[str, Any] = Field(default_factory=dict)

@@ -12,6 +12,7 @@ from tpc_core.models.architectures import task_of
 from tpc_core.models.card import ModelCard
 from tpc_core.models.store import encode_weights
 from tpc_core.training.config import TrainConfig
+from tpc_core.training.start import brought_start
 from tpc_core.training.state import write_atomically
 
 KEPT_ASIDE = {
@@ -30,6 +31,9 @@ def export(
     folder: Path,
 ) -> Path:
     """Write NAME.safetensors and NAME.json; gives the path of the weights."""
+    brought = brought_start(config)
+    if brought is not None:  # the adapter around somebody's network is no part of its weights
+        tensors = {name.removeprefix("network."): tensor for name, tensor in tensors.items()}
     data = encode_weights(tensors)
     aside = f", {KEPT_ASIDE[config.aside].format(config.hold_out)} kept aside" if config.hold_out else ""
     sigma = config.smoothing.get("sigma")
@@ -49,6 +53,7 @@ def export(
         parameters=sum(t.numel() for t in tensors.values() if t.is_floating_point()),
         sha256=hashlib.sha256(data).hexdigest(),
         held_aside=held_aside,
+        brought=brought,
     )
     weights = folder / f"{config.name}.safetensors"
     write_atomically(weights, data)

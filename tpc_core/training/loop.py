@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,9 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from tpc_core.data import open_dataset
 from tpc_core.errors import InvalidFile
-from tpc_core.models.architectures import build, task_of
+from tpc_core.models.architectures import task_of
 from tpc_core.models.folded import fast_path
 from tpc_core.models.store import encode_weights, load_model, load_weights
 from tpc_core.smoothing import Smoothing, TorchNoise, smoothing_from_json
@@ -29,6 +29,7 @@ from tpc_core.training.losses import correct_share, smoothed_loss, taught
 from tpc_core.training.measure import certain_rows, measured
 from tpc_core.training.regions import Attacks, attacked, robust_rows
 from tpc_core.training.schedule import WeightAverage, box_size, learning_rate
+from tpc_core.training.start import split_for, starting_network
 from tpc_core.training.state import load_state, save_state
 
 PARTS = 50
@@ -53,9 +54,7 @@ class Run:
         torch.manual_seed(config.seed)
         self.config = config
         self.smoothing: Smoothing = smoothing_from_json(config.smoothing)
-        self.module: nn.Module = build(config.architecture, classes=classes, **config.options)
-        if config.initial is not None:
-            self.module.load_state_dict(load_model(config.initial).module.state_dict())
+        self.module: nn.Module = starting_network(config, classes)
         self.classes = classes
         self.attacks = [Attacks.parse(claim) for claim in config.regions]
         self.teachers = [load_model(name).classifier() for name in config.teachers]
@@ -167,8 +166,7 @@ class Run:
 
     def shipped(self) -> nn.Module:
         """The network as its checkpoint will hold it: averaged weights, rounded to float16."""
-        classes = self.average.values[_last_bias(self.average.values)].shape[0]
-        module = build(self.config.architecture, classes=classes, **self.config.options)
+        module = copy.deepcopy(self.module)
         load_weights(module, encode_weights(self.average.values), self.config.name)
         return module.eval()
 
@@ -184,7 +182,7 @@ def train(
     split: Split | None = None,
 ) -> TrainResult:
     """Train one recipe to the end and export its checkpoint; `resume` continues a run that was cut short."""
-    split = split if split is not None else open_dataset(config.dataset, "train")
+    split = split if split is not None else split_for(config)
     seen, aside = split_clouds(split, config, runs / "cache")
     names = (
         [f"part {i}" for i in range(PARTS)]
@@ -227,7 +225,3 @@ def _weight_groups(module: nn.Module, weight_decay: float) -> list[dict[str, Any
     matrices = [p for p in module.parameters() if p.ndim > 1]
     vectors = [p for p in module.parameters() if p.ndim <= 1]
     return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
-
-
-def _last_bias(values: dict[str, Tensor]) -> str:
-    return next(name for name in reversed(values) if name.endswith("output.bias"))

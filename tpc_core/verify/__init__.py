@@ -1,5 +1,6 @@
 """Check a certificate: from its own evidence, by casting votes or finding margins again, or by casting others."""
 
+from tpc_core.verify.certain import CertainCase
 from tpc_core.verify.fresh import Fresh, verify_fresh
 from tpc_core.verify.replay import replay
 from tpc_core.verify.verify import Case, Verified, case_of, certain_case_of, verify

@@ -1,17 +1,24 @@
-"""Check a certificate without probability: its cells without the network, their margins with it."""
+"""Check a certificate without probability: its evidence without the network, the margins with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tpc_core.certificate.certain import CounterexampleRecord
 from tpc_core.certificate.schema import Certificate
-from tpc_core.certify.certain import problem_of
+from tpc_core.certify.certain_search import problem_of
 from tpc_core.cloud import Cloud
 from tpc_core.errors import InvalidCertificate
-from tpc_core.exact.cells import covers
-from tpc_core.proofs.certain import CertainProof
+from tpc_core.proofs.certain import BallProof, CellsProof, CertainProof, PartsProof, certain_proof
+from tpc_core.proofs.certain.base import ClassProof
 from tpc_core.votes import BaseClassifier
+
+if TYPE_CHECKING:
+    from tpc_core.exact import BallProblem, Counterexample, PartsProblem, Problem
 
 
 @dataclass(frozen=True)
@@ -34,11 +41,11 @@ def check_certain(certificate: Certificate) -> CertainCase:
         raise InvalidCertificate("the question is about another model or another object than the certificate")
     if question.options.proof == "smoothed":
         raise InvalidCertificate("the question asks for votes, and the certificate holds none")
-    if model.task != "classification" or model.smoothing or certificate.samples or certificate.family != 1:
-        raise InvalidCertificate("a certain proof is about the class of the plain network and casts no votes")
-    if certificate.prediction not in model.classes:
-        raise InvalidCertificate(f"the model has no class {certificate.prediction}")
-    proof = CertainProof(question, record, model.classes.index(certificate.prediction), model.classes)
+    if model.smoothing or certificate.samples or certificate.family != 1:
+        raise InvalidCertificate("a certain proof is about the plain network and casts no votes")
+    if (record.kind == "parts") != (model.task == "segmentation"):
+        raise InvalidCertificate("a proof about parts is one of a model that labels points, and no other is")
+    proof = certain_proof(question, record, certificate.prediction, model.classes)
     proof.check()
     _check_said(certificate, proof)
     return CertainCase(certificate, cloud, proof)
@@ -55,33 +62,83 @@ def _check_said(certificate: Certificate, proof: CertainProof) -> None:
     if certificate.sentence != judgement.sentence:
         raise InvalidCertificate("the sentence does not say what the certificate shows")
     settled = certificate.stopped == "settled"
+    decided = certificate.verdict != "undecided"
+    # A search for the largest radius, and one point by point, may know something and end before it knows all.
+    partly = _is_open_ended(certificate)
     if certificate.stopped not in ("settled", "budget", "cancelled", "hopeless") or (
-        settled != (certificate.verdict != "undecided") and not certificate.question.options.largest
+        settled != decided and not partly
     ):
         raise InvalidCertificate(f"a run that ended as {certificate.stopped!r} is not {certificate.verdict}")
     if certificate.verdict == "certified":
-        leaves, _ = proof.leaves
-        # However the radius was found, the claimed region itself must be covered.
-        if not covers(leaves, proof.region, proof.claimed(certificate.radius)):
-            raise InvalidCertificate("the cells leave a part of the claimed region out, or overlap")
+        proof.check_claimed(certificate.radius)
+
+
+def _is_open_ended(certificate: Certificate) -> bool:
+    """Whether more could be known after a verdict: a larger radius, or more points."""
+    return certificate.question.options.largest or certificate.model.task == "segmentation"
 
 
 def recompute(
     case: CertainCase, model: BaseClassifier, on_progress: Callable[[int, int], None] | None = None
 ) -> int:
-    """Find every margin again with the network, and look at the counterexample; how many margins there are."""
-    from tpc_core.exact import Counterexample, check_counterexample, check_margins
+    """Find every margin again with the network, and look at the counterexamples; how many margins there are."""
+    from tpc_core.exact import BallProblem, PartsProblem
 
-    certificate, proof = case.certificate, case.proof
+    certificate, record = case.certificate, case.certificate.certain
+    assert record is not None
     problem = problem_of(model, case.cloud, certificate.question)
-    if problem.network.digest != proof.record.network:
+    if problem.network.digest != record.network:
         raise InvalidCertificate("the model has other folded weights than the certificate is about")
-    if problem.label != proof.target:
+    if isinstance(problem, PartsProblem):
+        assert isinstance(case.proof, PartsProof)
+        return _parts_again(problem, case.proof, on_progress)
+    assert isinstance(case.proof, ClassProof)
+    if problem.label != case.proof.target:
         said = certificate.model.classes[problem.label]
         raise InvalidCertificate(f"the network calls the object {said}, not {certificate.prediction}")
+    if isinstance(problem, BallProblem):
+        assert isinstance(case.proof, BallProof)
+        return _ball_again(problem, case.proof)
+    assert isinstance(case.proof, CellsProof)
+    return _cells_again(problem, case.proof, on_progress)
+
+
+def _cells_again(problem: Problem, proof: CellsProof, on_progress: Callable[[int, int], None] | None) -> int:
+    from tpc_core.exact import check_counterexample, check_margins
+
     leaves, margins = proof.leaves
     check_margins(problem, leaves, margins, on_progress=on_progress)
-    found = proof.record.counterexample
-    if found is not None:
-        check_counterexample(problem, Counterexample(tuple(found.parameter), found.rival, found.margin))
+    if proof.record.counterexample is not None:
+        check_counterexample(problem, _stated(proof.record.counterexample))
     return len(margins)
+
+
+def _ball_again(problem: BallProblem, proof: BallProof) -> int:
+    from tpc_core.exact import check_ball, check_ball_counterexample
+
+    proved, found = proof.record.proved, proof.record.counterexample
+    if proved is not None:
+        check_ball(problem, proved.part, proved.margin)
+    if found is not None:
+        check_ball_counterexample(problem, _stated(found))
+    return 0 if proved is None else 1
+
+
+def _parts_again(
+    problem: PartsProblem, proof: PartsProof, on_progress: Callable[[int, int], None] | None
+) -> int:
+    from tpc_core.exact import check_point_counterexample, check_point_margins
+
+    if problem.labels.tolist() != proof.record.labels:
+        raise InvalidCertificate("the network gives other parts to the points than the certificate says")
+    leaves, margins = proof.leaves
+    check_point_margins(problem, leaves, margins, on_progress=on_progress)
+    for found in proof.record.counterexamples:
+        check_point_counterexample(problem, found.point, _stated(found))
+    return int((~np.isnan(margins)).sum())
+
+
+def _stated(found: CounterexampleRecord) -> Counterexample:
+    from tpc_core.exact import Counterexample
+
+    return Counterexample(tuple(found.parameter), found.rival, found.margin)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from tpc_core.certificate.certain import PartsRecord
 from tpc_core.certificate.schema import Certificate
 from tpc_core.cloud import Cloud
 from tpc_core.errors import InvalidCertificate, TpcError, UnsupportedRequest
@@ -75,13 +76,16 @@ def verify(certificate: Certificate) -> Verified:
 
 def _verify_certain(certificate: Certificate) -> Verified:
     proof = certain_case_of(certificate).proof
-    cells, found = len(proof.record.margins), proof.record.counterexample
-    what = "a counterexample in the region" if found is not None else f"{cells:,} cells"
+    record = certificate.certain
+    what = proof.evidence
     if certificate.verdict == "certified":
-        what = f"{cells:,} cells leave nothing out"
-    trusted = f"the margins of {cells:,} cells" if cells else "nothing"
-    trusted = "the counterexample's margin" if certificate.verdict == "refuted" else trusted
-    return Verified(certificate.verdict, ("checksum", "cloud digest", what), trusted)
+        what += ", nothing left out"
+    elif certificate.verdict == "refuted" and not isinstance(record, PartsRecord):
+        what = "a counterexample in the region"
+        return Verified(
+            certificate.verdict, ("checksum", "cloud digest", what), "the counterexample's margin"
+        )
+    return Verified(certificate.verdict, ("checksum", "cloud digest", what), proof.on_trust)
 
 
 def case_of(certificate: Certificate) -> Case:

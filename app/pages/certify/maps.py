@@ -16,8 +16,9 @@ from app.figures.single import convergence_figure, group_figure, landscape_figur
 from app.figures.theme import Figure
 from app.server.jobs import Count, JobView
 from app.widgets.objects import part_names
+from tpc_core.bounds.kinds import kind_of
 from tpc_core.proofs import PointStanding, Standing
-from tpc_core.proofs.certain import certain_region
+from tpc_core.proofs.certain import question_region
 
 HEIGHT = "clamp(320px, calc(100vh - 400px), 680px)"
 
@@ -39,7 +40,15 @@ def run_map(view: JobView) -> None:
 
 def _margins(view: JobView) -> None:
     transform = view.request.transform
-    half = certain_region(view.request.question).half_widths
+    kind = kind_of(transform, view.request.model.task)
+    if kind == "ball":
+        st.caption(
+            "Every coordinate moves on its own: one pass through the network bounds all of them at once."
+        )
+        return
+    if view.standing is not None and view.standing.points is not None:
+        _certain_points(view, view.standing.points)
+    half = question_region(view.request.question).half_widths
     if len(half) == 1:
         figure = margin_bars(view.boxes, transform, float(half[0]), theme())
         if view.attack is not None:
@@ -52,6 +61,12 @@ def _margins(view: JobView) -> None:
         _plot(_with_attack(figure, view, (0, 1)), view, "map")
     else:
         st.caption(f"{len(half)} parameters cannot be drawn; {len(view.boxes):,} cells are proved.")
+
+
+def _certain_points(view: JobView, points: PointStanding) -> None:
+    certified = np.asarray(points.certified, dtype=bool)
+    st.caption(f"{int(certified.sum())} of {len(certified)} points keep their part, all at once.")
+    _plot(_parts_cloud(view, points), view, "parts", zoom=True)
 
 
 def _cover(view: JobView) -> None:
@@ -173,23 +188,32 @@ def _group(view: JobView) -> None:
 
 def _points(view: JobView, standing: Standing, points: PointStanding) -> None:
     certified = np.asarray(points.certified, dtype=bool)
-    predictions = np.asarray(points.predictions)
-    named = {number: name.replace("_", " ") for number, name in enumerate(view.request.model.classes)}
-    names = named | part_names("" if view.request.private else view.request.question.object)
     left, right = st.columns([3, 2])
     with left:
         st.caption(
             f"{int(certified.sum())} of {len(certified)} points keep their part, each with the confidence above; "
             f"{sum(points.jointly)} of them all at once."
         )
-        cloud = certified_parts_figure(
-            view.request.cloud.points.numpy(), predictions, certified, names, theme(), size=4.5
-        )
-        _plot(cloud, view, "parts", zoom=True)
+        _plot(_parts_cloud(view, points), view, "parts", zoom=True)
     with right:
         st.caption("The bound of every point.")
         bounds, needed = np.array([c.lower_bound for c in standing.cells]), standing.cells[0].needed
-        _plot(bounds_figure(bounds, predictions, certified, needed, names, theme()), view, "points")
+        figure = bounds_figure(
+            bounds, np.asarray(points.predictions), certified, needed, _names(view), theme()
+        )
+        _plot(figure, view, "points")
+
+
+def _parts_cloud(view: JobView, points: PointStanding) -> Figure:
+    """The cloud in the colours of its parts, points that are certified larger than the others."""
+    certified, predictions = np.asarray(points.certified, dtype=bool), np.asarray(points.predictions)
+    shown = view.request.cloud.points.numpy()
+    return certified_parts_figure(shown, predictions, certified, _names(view), theme(), size=4.5)
+
+
+def _names(view: JobView) -> dict[int, str]:
+    named = {number: name.replace("_", " ") for number, name in enumerate(view.request.model.classes)}
+    return named | part_names("" if view.request.private else view.request.question.object)
 
 
 def _plot(

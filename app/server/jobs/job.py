@@ -16,12 +16,14 @@ from app.server.jobs.saved import forget, keep
 from app.server.jobs.views import LIVE, JobView, Request, Status
 from tpc_core import Certificate, Ledger, certify_events
 from tpc_core.case_view import named
+from tpc_core.certificate.certain import CellsRecord
 from tpc_core.certify import Event, prepare
 from tpc_core.errors import CannotWrite, TpcError
 from tpc_core.landscape import Landscape, can_be_surveyed, span, survey
 from tpc_core.ledger import WHOLE
 from tpc_core.proofs import Proof, Standing
 from tpc_core.proofs.judgement import proven_attack
+from tpc_core.verify import certain_case_of
 from tpc_core.votes import Voter
 
 
@@ -200,10 +202,15 @@ class Job:
                 self._revision += 1
         certificate = self._progress.certificate
         assert certificate is not None
-        assert certificate.certain is not None
-        found = certificate.certain.counterexample
+        points = certain_case_of(certificate).proof.points
         with self._lock:
-            self._attack = None if found is None else tuple(found.parameter)
+            if points is not None:
+                self._standing = Standing(certificate.verdict == "certified", (), points)
+            elif (
+                isinstance(certificate.certain, CellsRecord)
+                and certificate.certain.counterexample is not None
+            ):
+                self._attack = tuple(certificate.certain.counterexample.parameter)
         self._end("cancelled" if self._cancel.is_set() else "done", "")
 
     def _write(self, certificate: Certificate) -> None:

@@ -30,11 +30,11 @@ class Hdf5Split:
         points, labels, parts = [], [], []
         self.ids: list[str] = []
         for path in files:
-            with _opened(path) as file:
-                points.append(_array(file, "data", path, "f", 3))
-                labels.append(_array(file, "label", path, "iu", None).reshape(-1).astype(np.int64))
+            with opened_hdf5(path) as file:
+                points.append(hdf5_array(file, "data", path, "f", 3))
+                labels.append(hdf5_array(file, "label", path, "iu", None).reshape(-1).astype(np.int64))
                 if with_parts:
-                    parts.append(_array(file, "pid", path, "iu", 2).astype(np.int64))
+                    parts.append(hdf5_array(file, "pid", path, "iu", 2).astype(np.int64))
             self.ids += _ids(path, len(points[-1]))
             _check_sizes(path, points[-1], labels[-1], parts[-1] if with_parts else None, classes)
         self._points = points
@@ -88,7 +88,7 @@ def _listed(root: Path, lists: list[Path]) -> list[Path]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[h5py.File]:
+def opened_hdf5(path: Path) -> Iterator[h5py.File]:
     """The file, open for reading; whatever hdf5 stumbles over inside becomes an InvalidFile."""
     try:
         with h5py.File(path, "r") as file:
@@ -99,7 +99,7 @@ def _opened(path: Path) -> Iterator[h5py.File]:
         raise InvalidFile(f"{path.name} is not a readable hdf5 file") from error
 
 
-def _array(file: h5py.File, key: str, path: Path, kinds: str, ndim: int | None) -> NDArray[np.generic]:
+def hdf5_array(file: h5py.File, key: str, path: Path, kinds: str, ndim: int | None) -> NDArray[np.generic]:
     """One array of an hdf5 file; links and storage outside the file itself are refused."""
     if not isinstance(file.get(key, getlink=True), h5py.HardLink) or not isinstance(
         file.get(key), h5py.Dataset

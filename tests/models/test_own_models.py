@@ -1,0 +1,275 @@
+"""A model of your own promises to be one more model everywhere, the same function in every format it comes in."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tpc_core import Cloud, certify, load_object
+from tpc_core.cli import main
+from tpc_core.errors import InvalidFile, InvalidValue
+from tpc_core.models import add_model, bring, list_models, load_by_digest, load_model, remove_model
+from tpc_core.models.brought import model_of
+from tpc_core.models.choose import model_for
+from tpc_core.smoothing import CoordinateSmoothing
+from tpc_core.transforms import parse_transform
+from tpc_core.verify import replay
+from tpc_core.votes import Ballot, Voter
+
+CODE = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.points = nn.Sequential(nn.Conv1d(3, 32, 1), nn.BatchNorm1d(32), nn.ReLU(), nn.Conv1d(32, 64, 1))
+        self.head = nn.Linear(64, 4)
+
+    def forward(self, channels):
+        features = self.points(channels).amax(dim=2)
+        return self.head(features), features
+
+def make():
+    torch.manual_seed(3)
+    return Net()
+"""
+ADD = ["--classes", "lamp,bed,chair,car"]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty model folder, and a package of somebody's in the current folder."""
+    (tmp_path / "strangers_net.py").write_text(CODE)
+    monkeypatch.setenv("TPC_MODELS", str(tmp_path / "models"))
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    sys.modules.pop("strangers_net", None)
+
+
+def strangers_network(home: Path) -> nn.Module:
+    sys.path.insert(0, str(home))
+    try:
+        import strangers_net
+    finally:
+        sys.path.remove(str(home))
+    network: nn.Module = strangers_net.make().eval()
+    return network
+
+
+def script(network: nn.Module, path: Path) -> str:
+    torch.jit.trace(network, torch.randn(2, 3, 9), check_trace=False).save(str(path))
+    return str(path)
+
+
+def onnx_file(network: nn.Module, path: Path) -> str:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    sizes = ({0: torch.export.Dim("clouds"), 2: torch.export.Dim("points")},)
+    torch.onnx.export(
+        network, (torch.randn(3, 3, 7),), path, dynamo=True, dynamic_shapes=sizes, external_data=False,
+        verbose=False,
+    )  # fmt: skip
+    return str(path)
+
+
+def votes_of(model: object, cloud: Cloud) -> list[list[int]]:
+    voter = Voter(model, CoordinateSmoothing(0.2), seed=7, device=torch.device("cpu"))  # type: ignore[arg-type]
+    (blocks,) = voter.cast([Ballot(cloud.points, "test", 0, 32 * 40)])
+    return np.asarray(blocks).tolist()
+
+
+def test_a_module_an_onnx_file_and_a_torchscript_file_cast_the_same_votes(home: Path) -> None:
+    network = strangers_network(home)
+    smoothing = CoordinateSmoothing(0.2)
+    module = model_of(network, smoothing, classes=list("abcd"))
+    scripted = bring(script(network, home / "net.ts"), run_code=True, smoothing=smoothing)
+    graph = bring(onnx_file(network, home / "net.onnx"), smoothing=smoothing)
+    cloud = load_object("gallery:lamp-1")
+    votes = [votes_of(model, cloud) for model in (module, scripted, graph)]
+    differing = [int(np.abs(np.array(votes[0]) - np.array(other)).sum()) for other in votes[1:]]
+    assert differing == [0, 0]  # of 1,280 votes each
+    assert np.array(votes[0]).sum() == 1280
+
+
+def test_an_added_model_is_one_more_model_everywhere(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "add", "mine", "--from", "strangers_net:make", *ADD]) == 0
+    said = capsys.readouterr().out
+    assert "takes clouds as (B, 3, N)" in said
+    assert "logits are item 0" in said
+    assert [card.name for card in list_models()][-1] == "mine"
+    certificate = home / "c.json"
+    question = ["gallery:lamp-1", "-t", "z-taper", "-r", "0.05", "--model", "mine"]
+    assert main(["certify", *question, "--out", str(certificate)]) in (0, 1)
+    assert main(["verify", str(certificate), "--replay"]) in (0, 1)
+    assert main(["attack", *question]) in (0, 1)
+    assert main(["explain", str(certificate)]) in (0, 1)
+    assert main(["models", "check"]) == 0
+    assert main(["models", "show", "mine", "--json"]) == 0
+    assert main(["models", "remove", "mine"]) == 0
+    assert main(["models", "show", "mine"]) == 2
+
+
+def test_a_shipped_model_stays_the_default(home: Path) -> None:
+    add_model("aaa", "strangers_net:make", folder=home)
+    assert model_for(parse_transform("z-taper")).name != "aaa"
+
+
+def test_another_smoothing_is_a_word_behind_the_name(home: Path) -> None:
+    add_model("mine", "strangers_net:make", folder=home)
+    certificate = certify(load_model("mine@z-twist:20"), load_object("gallery:lamp-1"), "z-twist", 5)
+    assert certificate.model.smoothing == {"kind": "parameter", "transform": "z-twist", "sigma": [20.0]}
+    found = load_by_digest(certificate.model.digest, certificate.model.name)
+    assert found.name == "mine@z-twist:20"
+    assert replay(certificate, found)
+    with pytest.raises(InvalidValue, match="as a smoothing"):
+        load_model("mine@z-twist:much")
+
+
+def test_changed_code_is_another_network(home: Path) -> None:
+    add_model("mine", "strangers_net:make", folder=home)
+    (home / "strangers_net.py").write_text(CODE.replace("amax(dim=2)", "amin(dim=2)"))
+    sys.modules.pop("strangers_net", None)
+    shutil.rmtree(home / "__pycache__", ignore_errors=True)
+    with pytest.raises(InvalidFile, match="another network under the same name"):
+        load_model("mine")
+
+
+def test_a_plain_module_and_an_array_take_three_lines(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    points = np.random.default_rng(0).normal(size=(64, 3))
+    certificate = certify(strangers_network(home), points, "z-twist", 5, sigma=30)
+    assert certificate.model.smoothing["sigma"] == [30.0]
+    assert "takes clouds as (B, 3, N)" in caplog.text
+    assert "scaled into the unit ball" in caplog.text
+    with pytest.raises(InvalidValue, match="sigma=20"):
+        certify(strangers_network(home), points, "z-twist", 5)
+
+
+def test_a_function_without_weights_will_do() -> None:
+    def heights(points: Tensor) -> Tensor:
+        top = points[..., 2].amax(dim=1)
+        return torch.stack([top, 0.2 - top], dim=1)
+
+    certificate = certify(heights, load_object("gallery:lamp-1"), "z-rotation", 20, sigma=30)
+    assert certificate.verdict == "certified"
+
+
+@pytest.mark.parametrize(
+    ("network", "complaint"),
+    [
+        (lambda points: torch.rand(len(points), 3), "differently each time"),
+        (lambda points: points.amax(dim=1) - points.amax(), "depends on the others in its batch"),
+        (lambda points: points.amax(dim=1) / 0, "NaN or infinity"),
+        (lambda points: points.sum(), "logits of shape"),
+    ],
+)
+def test_what_is_no_function_of_one_cloud_is_refused(network: object, complaint: str) -> None:
+    with pytest.raises(InvalidValue, match=complaint):
+        certify(network, load_object("gallery:lamp-1"), "z-twist", 5, sigma=20)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("up", ["z", "y"])
+@pytest.mark.parametrize("scale", ["ball", "cube"])
+def test_axes_and_scale_are_part_of_the_function(home: Path, up: str, scale: str) -> None:
+    model = bring("strangers_net:make", up=up, scale=scale, folder=home)  # type: ignore[arg-type]
+    x, y, z = load_object("gallery:lamp-1").points.unbind(1)
+    seen = torch.stack([x, y, z] if up == "z" else [x, z, -y], dim=0)
+    if scale == "cube":
+        low, high = seen.amin(dim=1, keepdim=True), seen.amax(dim=1, keepdim=True)
+        seen = 2 * (seen - (low + high) / 2) / (high - low).max()
+    expected = strangers_network(home)(seen[None])[0].detach()
+    torch.testing.assert_close(model.classifier()(torch.stack([x, y, z], dim=1)[None]), expected)
+    plain = bring("strangers_net:make", folder=home)
+    assert (model.digest == plain.digest) == (up == "z" and scale == "ball")
+
+
+def test_a_program_of_one_size_is_asked_in_that_size(home: Path) -> None:
+    network = strangers_network(home)
+    program = torch.export.export(network, (torch.randn(1, 3, 128),))
+    torch.export.save(program, home / "net.pt2")
+    model = add_model("fixed", str(home / "net.pt2"), run_code=True, num_points=128)
+    assert model.card.brought is not None
+    assert (model.card.brought.frame.batch, model.num_points) == (1, 128)
+    clouds = torch.randn(5, 128, 3)
+    expected = network(clouds.transpose(1, 2))[0].detach()
+    torch.testing.assert_close(load_model("fixed").classifier()(clouds), expected)
+    with pytest.raises(InvalidValue, match="128 points and no others"):
+        load_model("fixed").classifier()(torch.randn(2, 64, 3))
+
+
+# -- hostile versions: one sentence each -----------------------------------------------------------------------
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "Traceback" not in said
+    return said
+
+
+def test_code_in_weights_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    torch.save(strangers_network(home), home / "whole.pth")
+    assert "pickled code is refused" in refused(["models", "add", "x", "--from", "whole.pth"], capsys)
+
+
+def test_a_program_needs_consent_whatever_its_ending(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script(strangers_network(home), home / "net.pt")
+    assert "--run-code" in refused(["models", "add", "x", "--from", "net.pt"], capsys)
+    assert main(["models", "add", "x", "--from", "net.pt", "--run-code"]) == 0
+
+
+def test_onnx_with_its_weights_elsewhere_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    onnx = pytest.importorskip("onnx")
+    onnx_file(strangers_network(home), home / "net.onnx")
+    graph = onnx.load(home / "net.onnx")
+    weight = graph.graph.initializer[0]
+    weight.ClearField("raw_data")
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    entry = weight.external_data.add()
+    entry.key, entry.value = "location", "../../../etc/passwd"
+    (home / "net.onnx").write_bytes(graph.SerializeToString())
+    assert "keeps its weights in another file" in refused(
+        ["models", "add", "x", "--from", "net.onnx"], capsys
+    )
+    (home / "net.onnx").write_bytes(b"not a graph")
+    assert "not an ONNX file" in refused(["models", "add", "x", "--from", "net.onnx"], capsys)
+
+
+@pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", "a\nb", "", "x" * 200, "`rm`"])
+def test_names_of_classes_hold_no_markup(home: Path, name: str) -> None:
+    with pytest.raises(InvalidValue, match="is no name for a class"):
+        bring("strangers_net:make", classes=["a", "b", "c", name], folder=home)
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "", ".hidden", "pointnet64-noise", "a" * 100, "x@bfloat16"])
+def test_a_name_cannot_lead_out_of_the_folder(home: Path, name: str) -> None:
+    with pytest.raises(InvalidValue):
+        add_model(name, "strangers_net:make", folder=home)
+    assert not (home / "models").exists()
+
+
+def test_a_card_beside_weights_runs_no_code(home: Path) -> None:
+    """Somebody sends a checkpoint whose card names a factory: by its path it must not be called."""
+    add_model("mine", "strangers_net:make", folder=home)
+    sent = home / "sent"
+    shutil.copytree(home / "models", sent)
+    with pytest.raises(InvalidFile, match="is a brought model"):
+        load_model(str(sent / "mine.safetensors"))
+
+
+def test_a_damaged_card_harms_no_other_model(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_model("good", "strangers_net:make", folder=home)
+    (home / "models" / "bad.json").write_text(json.dumps({"name": "<b>"}))
+    assert [card.name for card in list_models()][-1] == "good"
+    assert main(["models", "check"]) == 1
+    remove_model("bad")
+    assert main(["models", "check"]) == 0
