@@ -23,7 +23,7 @@ from app.pages.home import page as home  # noqa: E402
 from app.pages.lessons import page as lessons  # noqa: E402
 from app.pages.results import page as results  # noqa: E402
 from app.pages.theory import page as theory  # noqa: E402
-from app.server.fair_queue import let_others_in  # noqa: E402
+from app.server.engine import engine  # noqa: E402
 from app.server.memory import set_libraries_aside, share_arenas  # noqa: E402
 from app.server.static_files import prepare_static  # noqa: E402
 from app.server.streamlit_patches import remember_theme  # noqa: E402
@@ -31,8 +31,9 @@ from app.server.visitors import visitor  # noqa: E402
 from app.session.settings import keep_settings  # noqa: E402
 from tpc_core.shipped import shipped  # noqa: E402
 
-for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside, let_others_in):
+for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside):
     st.cache_resource(show_spinner=False)(once)()
+engine()
 if config._server_mode == "starlette-managed":  # this file by itself, without what stands before it
     st.error("The explorer is started by `tpc app`, or `streamlit run app/main.py`.")
     st.stop()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from tpc_core.cloud import Cloud
+from tpc_core.engines.work import Bench
 from tpc_core.ledger import look_stream
+from tpc_core.smoothing import Smoothing
 from tpc_core.transforms import CoordinateNoise, Linear, Transform
-from tpc_core.votes import BLOCK, Voter
+from tpc_core.votes import BLOCK, BaseClassifier, Voter, resolve_device
 
 PLACES = {1: 41, 2: 13}
 """Places along each axis of the map, by the number of its axes."""
@@ -79,3 +81,28 @@ def survey(
         if step % 8 == 7:
             yield Landscape(grid, share.copy(), list(winners))
     yield Landscape(grid, share.copy(), list(winners))
+
+
+@dataclass(frozen=True)
+class SurveyWork:
+    """A survey as a piece of work for an engine: it yields the landscape so far."""
+
+    model: BaseClassifier = field(repr=False)
+    smoothing: Smoothing
+    cloud: Cloud = field(repr=False)
+    transform: Transform
+    half_widths: NDArray[np.float64]
+    target: int
+    seed: int
+
+    def run(self, bench: Bench) -> Iterator[Landscape]:
+        voter = Voter(self.model, self.smoothing, seed=self.seed, device=resolve_device())
+        yield from survey(
+            voter,
+            self.cloud,
+            self.transform,
+            self.half_widths,
+            list(self.model.classes),
+            self.target,
+            lambda: not bench.stop(),
+        )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -64,13 +66,33 @@ class Ballot:
     stop: int
 
 
+@dataclass(frozen=True)
+class Block:
+    """Votes [first, last) of block number `index`, for the ballot number `which`."""
+
+    which: int
+    index: int
+    first: int
+    last: int
+
+
+class Assistance(Protocol):
+    """Others who cast votes for a voter."""
+
+    def count(self, voter: Voter, ballots: Sequence[Ballot], blocks: Sequence[Block]) -> Counts: ...
+
+
+assistance: ContextVar[Assistance | None] = ContextVar("assistance", default=None)
+"""Who helps in this thread; nobody but in a worker of an engine."""
+
+
 class Voter:
     """Counts the votes of a base classifier under a smoothing distribution."""
 
     def __init__(
         self, base: BaseClassifier, smoothing: Smoothing, *, seed: int, device: torch.device
     ) -> None:
-        self.model_digest = base.digest
+        self.base = base
         self.smoothing = smoothing
         self.seed = seed
         self.device = device
@@ -78,6 +100,10 @@ class Voter:
         self.per_point = base.task == "segmentation"
         self.evaluations = 0
         self._classifier = base.classifier(device)
+
+    @property
+    def model_digest(self) -> str:
+        return self.base.digest
 
     def count(self, points: Tensor, stream: str, start: int, stop: int) -> Counts:
         """The votes (classes,), or (N, classes) for segmentation, of samples [start, stop) of a stream."""
@@ -91,6 +117,13 @@ class Voter:
         """
         blocks = [block for which, ballot in enumerate(ballots) for block in _blocks(which, ballot)]
         self.evaluations += BLOCK * len(blocks)
+        others = assistance.get() if self.device.type == "cpu" else None
+        counts = (self.count_here if others is None else partial(others.count, self))(ballots, blocks)
+        owners = np.array([block.which for block in blocks], dtype=np.int64)
+        return [counts[owners == which] for which in range(len(ballots))]
+
+    def count_here(self, ballots: Sequence[Ballot], blocks: Sequence[Block]) -> Counts:
+        """The votes of some blocks, cast in this process."""
         rows = ballots[0].points.shape[0] if ballots else 0
         shape = (rows, self.num_classes) if self.per_point else (self.num_classes,)
         counts = np.zeros((len(blocks), *shape), dtype=np.int64)
@@ -101,10 +134,9 @@ class Voter:
         elif blocks:
             with torch.inference_mode():
                 counts += self._count_on_device(ballots, blocks).cpu().numpy()
-        owners = np.array([block.which for block in blocks], dtype=np.int64)
-        return [counts[owners == which] for which in range(len(ballots))]
+        return counts
 
-    def _count_block(self, ballot: Ballot, block: _Block) -> Counts:
+    def _count_block(self, ballot: Ballot, block: Block) -> Counts:
         """One block on one core."""
         noise = NoiseStream(self.seed, ballot.stream).block(block.index)
         with torch.inference_mode():
@@ -116,7 +148,7 @@ class Voter:
         by_point: Counts = (answers[..., None] == np.arange(self.num_classes)).sum(axis=0)
         return by_point
 
-    def _count_on_device(self, ballots: Sequence[Ballot], blocks: Sequence[_Block]) -> Tensor:
+    def _count_on_device(self, ballots: Sequence[Ballot], blocks: Sequence[Block]) -> Tensor:
         """All blocks, pass by pass. What the passes need is sent before the first one, and nothing is read back."""
         keys = stream_keys([NoiseStream(self.seed, ballot.stream) for ballot in ballots])
         plan = torch.tensor([(b.which, b.index, b.first, b.last, *keys[b.which]) for b in blocks])
@@ -141,22 +173,12 @@ class Voter:
         return totals.transpose(1, 2) if self.per_point else totals[..., 0]
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Votes [first, last) of block number `index`, for the ballot number `which`."""
-
-    which: int
-    index: int
-    first: int
-    last: int
-
-
-def _blocks(which: int, ballot: Ballot) -> Iterator[_Block]:
+def _blocks(which: int, ballot: Ballot) -> Iterator[Block]:
     if not 0 <= ballot.start <= ballot.stop:
         raise InvalidValue(f"cannot draw votes [{ballot.start}, {ballot.stop})")
     for index in range(ballot.start // BLOCK, -(-ballot.stop // BLOCK) if ballot.start < ballot.stop else 0):
         first, last = max(ballot.start - index * BLOCK, 0), min(ballot.stop - index * BLOCK, BLOCK)
-        yield _Block(which, index, first, last)
+        yield Block(which, index, first, last)
 
 
 def resolve_device(name: str = "auto") -> torch.device:

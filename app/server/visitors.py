@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app.server.admission import FairBoard
+from app.server.engine import engine
 from app.server.jobs import JobBoard, SavedRuns
 from app.server.protection.cookie import NAME, name_in
 from app.session.uploads import Uploads
@@ -82,9 +82,10 @@ def uploads() -> Uploads:
 
 @st.cache_resource(show_spinner=False)
 def board() -> JobBoard:
-    """The one board of runs; a thread of its own sweeps up after visitors who left, now and then."""
+    """The one board of background work; a thread of its own sweeps up after visitors who left, now and then."""
     files, register = uploads(), visitors()
-    jobs = FairBoard(register.whose, register.present, SavedRuns.from_environment())
+    saved = SavedRuns.from_environment()
+    jobs = JobBoard(engine(), whose=register.whose, present=register.present, saved=saved)
 
     def sweep() -> None:
         while True:

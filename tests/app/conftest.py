@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 
 pytest.importorskip("streamlit", reason="the explorer needs streamlit: pip install 'tpc-explorer[app]'")
 
@@ -18,7 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from tpc_core import Cloud, CoordinateSmoothing, ParameterSmoothing, Smoothing, parse_transform  # noqa: E402
+from tests.engines.models import Rule, shared_engine  # noqa: E402
+from tpc_core import Cloud, CoordinateSmoothing, ParameterSmoothing, parse_transform  # noqa: E402
+from tpc_core.engines import LocalEngine  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -27,28 +27,6 @@ def own_main_module() -> Iterator[None]:
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A base classifier made of one rule: class b where the cloud's highest point is above a height."""
-
-    smoothing: Smoothing
-    height: float = 5.0
-    task: str = "classification"
-    name: str = "rule"
-    digest: str = "0" * 64
-    classes: tuple[str, ...] = ("a", "b", "c")
-    num_points: int = 32
-
-    def classifier(self, device: torch.device | str = "cpu") -> Callable[[Tensor], Tensor]:
-        def logits(points: Tensor) -> Tensor:
-            if self.task == "segmentation":
-                return torch.stack([points[..., 2], -points[..., 2], points[..., 2] * 0 - 9], dim=-1)
-            high = (points[..., 2].amax(dim=-1) > self.height).float()
-            return torch.stack([1 - high, high, torch.zeros_like(high)], dim=-1)
-
-        return logits
 
 
 @pytest.fixture
@@ -69,3 +47,9 @@ def sure() -> Rule:
 def twister() -> Rule:
     """The same, smoothed by random twists."""
     return Rule(ParameterSmoothing(parse_transform("z-twist"), (math.radians(60),)))
+
+
+@pytest.fixture
+def engine() -> LocalEngine:
+    """One worker for all tests of this process."""
+    return shared_engine()

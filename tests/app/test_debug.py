@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,13 @@ from app.figures.debug_map import curve, heatmap, volume
 from app.figures.debug_take import votes_curve
 from app.figures.theme import DARK, LIGHT
 from app.pages.debug.examples import EXAMPLES
-from app.pages.debug.tasks import Desk, Task
-from app.server.fair_queue import Turns
-from app.server.jobs import TooManyJobs
+from app.server.jobs import JobBoard, TooManyJobs
+from app.server.jobs.board import TASKS_PER_VISITOR
 from tests.certificate.made import QUESTIONS, genuine
-from tpc_core import Certificate, certify, list_models
+from tests.engines.models import growing, until
+from tpc_core import Certificate, certify, list_models, parse_transform
 from tpc_core.case_view import CaseView
-from tpc_core.errors import InvalidValue
+from tpc_core.engines import Call, Steps
 from tpc_core.forecast import radius_by_votes
 
 needs_model = pytest.mark.skipif(
@@ -225,84 +224,53 @@ class TestFigures:
 
 
 class TestTasks:
-    def test_work_reports_and_ends(self) -> None:
-        desk = Desk(Turns())
+    @pytest.fixture
+    def board(self, engine) -> JobBoard:
+        return JobBoard(engine)
 
-        def work(task: Task) -> int:
-            for number in range(3):
-                assert not task.stop()
-                task.report(number, f"step {number}", number / 3)
-            return 42
-
-        view = desk.start("me", "count", "Counting", work).settle(10)
+    def test_work_reports_and_ends(self, board) -> None:
+        view = board.start("me", "count", "Counting", Call(sum, ([40, 2],))).settle(30)
         assert (view.status, view.result) == ("done", 42)
-        assert desk.get("you", "count") is None
+        assert board.task("you", "count") is None
 
-    def test_work_tells_how_long_the_rest_will_take_and_never_runs_backwards(self) -> None:
-        desk = Desk(Turns())
-        looked = threading.Event()
+    def test_all_steps_so_far_are_the_result_and_the_bar_never_runs_backwards(self, board) -> None:
+        view = board.start("me", "steps", "Steps", Steps(growing, (3,), 2, "step {step}")).settle(30)
+        assert (view.status, view.result, view.words) == ("done", [0, 1, 2], "step 2")
+        assert (
+            view.part == 1.5
+        )  # three steps came where two were expected; the page draws no more than a full bar
+        assert view.eta is None
 
-        def work(task: Task) -> None:
-            assert not task.stop()
-            time.sleep(0.05)
-            task.report(None, "", 0.5)
-            task.report(None, "", 0.25)  # the plan grew
-            looked.wait(10)
-
-        task = desk.start("me", "slow", "Slow", work)
-        while task.view().part is None:
-            time.sleep(0.005)
-        view = task.view()
-        looked.set()
-        assert view.part == 0.5
-        assert view.eta is not None
-        assert view.eta >= 0
-        assert task.settle(10).eta is None
-
-    def test_work_is_stopped(self) -> None:
-        desk = Desk(Turns())
-        begun = threading.Event()
-
-        def work(task: Task) -> None:
-            while not task.stop():
-                begun.set()
-                time.sleep(0.01)
-
-        task = desk.start("me", "endless", "Endless", work)
-        assert begun.wait(10)
-        assert [live.key for live in desk.live("me")] == ["endless"]
+    def test_work_is_stopped(self, board) -> None:
+        task = board.start("me", "endless", "Endless", Steps(growing, (None,), 10))
+        until(lambda: task.view().result is not None)
+        assert [live.key for live in board.tasks("me")] == ["endless"]
         task.cancel()
-        assert task.settle(10).status == "cancelled"
+        assert task.settle(30).status == "cancelled"
 
-    def test_an_error_is_one_sentence(self) -> None:
-        def work(task: Task) -> None:
-            raise InvalidValue("this cannot be")
+    def test_an_error_is_one_sentence(self, board) -> None:
+        view = board.start("me", "bad", "Bad", Call(parse_transform, ("z-nothing",))).settle(30)
+        assert view.status == "failed"
+        assert "z-nothing" in view.message
 
-        view = Desk(Turns()).start("me", "bad", "Bad", work).settle(10)
-        assert (view.status, view.message) == ("failed", "this cannot be")
-
-    def test_nobody_takes_the_whole_desk(self) -> None:
-        desk = Desk(Turns(), per_visitor=1)
-
-        def work(task: Task) -> None:
-            while not task.stop():
-                time.sleep(0.01)
-
-        first = desk.start("me", "one", "One", work)
-        assert desk.start("me", "one", "One", work) is first
+    def test_nobody_takes_the_whole_board(self, board) -> None:
+        tasks = [
+            board.start("me", str(n), "One", Steps(growing, (None,), 10)) for n in range(TASKS_PER_VISITOR)
+        ]
+        assert board.start("me", "0", "One", Steps(growing, (None,), 10)) is tasks[0]
         with pytest.raises(TooManyJobs):
-            desk.start("me", "two", "Two", work)
-        first.cancel()
-        first.settle(10)
+            board.start("me", "another", "Two", Steps(growing, (None,), 10))
+        for task in tasks:
+            task.cancel()
+            assert task.join(30)
 
-    def test_what_a_visitor_left_is_dropped(self) -> None:
-        desk = Desk(Turns())
-        desk.start("gone", "one", "One", lambda task: None).settle(10)
-        desk.drawer("gone")["x"] = 1
-        desk.sweep(lambda visitor: False, now=0.0)
-        desk.sweep(lambda visitor: False, now=1e6)
-        assert desk.get("gone", "one") is None
-        assert desk.drawer("gone") == {}
+    def test_what_a_visitor_left_is_dropped(self, board) -> None:
+        board.start("gone", "one", "One", Call(sum, ([1],))).settle(30)
+        board.drawer("gone")["x"] = 1
+        board.sweep(lambda visitor: False, now=0.0)
+        board.sweep(lambda visitor: False, now=1e6)
+        assert board.task("gone", "one") is None
+        assert board.drawer("gone") == {}
 
 
 def test_a_file_may_not_name_a_model_by_its_path(tmp_path: Path) -> None:
@@ -320,26 +288,23 @@ def test_going_on_waits_for_a_run_that_writes_into_the_same_ledger_and_holds_nob
     """The run needs its turns to end, so whoever waits for it must not keep one."""
     from app.pages.debug.cases import keep
     from app.pages.debug.opened_case import Opened, opened
-    from app.pages.debug.tasks import desk
     from app.pages.debug.work import start_more
     from app.server.visitors import board
     from tpc_core.explain import Remedy
 
     request, certificate = EXAMPLES[2].request(), made(2)
-    case = opened("waits", keep("waits", "short of votes", certificate, request.model)).result
+    kept = keep("waits", "short of votes", certificate, request.model)
+    until(lambda: not opened("waits", kept).live)
+    case = opened("waits", kept).result
     assert isinstance(case, Opened)
     account = board().accounts.of("waits", request)
-    with account.writing(lambda: False) as mine:
-        assert mine
-        start_more("waits", case, request.model, Remedy("go-on", "go on with all that is open"))
-        time.sleep(0.3)
-        assert board().turns.step(
-            "somebody else", lambda: False
-        )  # would wait forever for a turn that is kept
-        board().turns.leave("somebody else")
-        assert [task.title for task in desk().live("waits")] == ["Casting more votes"]
-    end = time.monotonic() + PATIENCE
-    while desk().live("waits") and time.monotonic() < end:
-        time.sleep(0.05)
+    account.enter(lambda: None)
+    start_more("waits", case, request.model, Remedy("go-on", "go on with all that is open"))
+    somebody = board().start("somebody else", "sum", "Sum", Call(sum, ([1],)))
+    assert somebody.join(30)
+    (task,) = board().tasks("waits")
+    assert (task.title, task.view().status) == ("Casting more votes", "queued")
+    account.leave()
+    assert task.join(PATIENCE)
     assert account.certificate is not None
     assert account.certificate.samples > certificate.samples

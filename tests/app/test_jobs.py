@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from app.figures.margins import margin_bars
 from app.figures.theme import theme_of
-from app.server.fair_queue import PATIENT, Turns, be_patient
 from app.server.jobs import FORGOTTEN_AFTER, JobBoard, JobView, Request, TooManyJobs
+from app.server.jobs.admission import PER_VISITOR
+from tests.engines.models import Broken, Gate, Gated, until
 from tpc_core import Budget, Options, Question, load_model, load_object, verify
 
 
@@ -29,46 +28,16 @@ def raised(asked: Request, samples: int) -> Request:
     return replace(asked, question=replace(asked.question, options=options))
 
 
-def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    made = Gate(tmp_path / "gate")
+    yield made
+    made.let(1_000_000)
 
 
-class Slow:
-    """A model that waits for leave before every pass."""
-
-    def __init__(self, model) -> None:
-        self.model = model
-        self.leave = threading.Semaphore(0)
-        self.passes = 0
-        self.name, self.digest, self.classes, self.task = model.name, model.digest, model.classes, model.task
-        self.smoothing = model.smoothing
-
-    def classifier(self, device="cpu"):
-        answer = self.model.classifier(device)
-
-        def slowly(points):
-            self.passes += 1
-            assert self.leave.acquire(timeout=60)
-            return answer(points)
-
-        return slowly
-
-    def let(self, passes: int) -> None:
-        self.leave.release(passes)
-
-    def feed(self, condition: Callable[[], bool]) -> None:
-        """One pass after another until something happened."""
-
-        def fed() -> bool:
-            if condition():
-                return True
-            self.let(1)
-            return False
-
-        until(fed)
+@pytest.fixture
+def board(engine) -> JobBoard:
+    return JobBoard(engine)
 
 
 def finished(board: JobBoard, model, cloud, **more) -> JobView:
@@ -77,8 +46,8 @@ def finished(board: JobBoard, model, cloud, **more) -> JobView:
     return job.view()
 
 
-def test_a_run_ends_with_a_certificate_that_verifies(sure, cloud) -> None:
-    view = finished(JobBoard(), sure, cloud)
+def test_a_run_ends_with_a_certificate_that_verifies(sure, cloud, board) -> None:
+    view = finished(board, sure, cloud)
     assert view.status == "done"
     assert view.certificate is not None
     assert view.certificate.verdict == "certified"
@@ -88,26 +57,26 @@ def test_a_run_ends_with_a_certificate_that_verifies(sure, cloud) -> None:
     assert {leaf.state for leaf in view.leaves} == {"passed"}
 
 
-def test_cells_fill_in_while_the_run_goes_on(sure, cloud) -> None:
-    slow = Slow(sure)
-    job = JobBoard().submit("me", request(slow, cloud))
+def test_cells_fill_in_while_the_run_goes_on(sure, cloud, board, gate) -> None:
+    slow = Gated(sure, gate)
+    job = board.submit("me", request(slow, cloud))
     states = set()
     given = 0
     while job.live:
-        until(lambda: slow.passes > given or not job.live)  # noqa: B023
+        until(lambda: gate.passes > given or not job.live)  # noqa: B023
         states |= {view.state for view in job.view().cells}
-        slow.let(1)
+        gate.let(1)
         given += 1
     job.join(60)
     assert {"testing", "passed"} <= states
 
 
-def test_a_cancelled_run_keeps_its_votes_and_can_be_continued(sure, cloud) -> None:
-    board, slow = JobBoard(), Slow(sure)
+def test_a_cancelled_run_keeps_its_votes_and_can_be_continued(sure, cloud, board, gate) -> None:
+    slow = Gated(sure, gate)
     job = board.submit("me", request(slow, cloud, radius=0.5))
-    slow.feed(lambda: any(view.n for view in job.view().cells))
+    gate.feed(lambda: any(view.n for view in job.view().cells))
     job.cancel()
-    slow.let(10_000)
+    gate.let(10_000)
     job.join(60)
     stopped = job.view()
     assert stopped.status == "cancelled"
@@ -115,7 +84,7 @@ def test_a_cancelled_run_keeps_its_votes_and_can_be_continued(sure, cloud) -> No
     assert stopped.certificate.verdict == "undecided"
     again = board.submit("me", job.request, stopped.certificate)
     again.join(120)
-    whole = finished(JobBoard(), sure, cloud, radius=0.5)
+    whole = finished(JobBoard(board.engine), sure, cloud, radius=0.5)
     assert again.view().certificate.verdict == "certified"
     # The same cells have the same votes, whoever cast them first; the order of the search may differ.
     mine, theirs = again.view().certificate.votes().tallies, whole.certificate.votes().tallies
@@ -127,12 +96,12 @@ def test_a_cancelled_run_keeps_its_votes_and_can_be_continued(sure, cloud) -> No
         assert (mine[place].blocks[:size] == theirs[place].blocks[:size]).all()
 
 
-def test_a_paused_run_casts_no_votes_until_it_goes_on(sure, cloud) -> None:
-    slow = Slow(sure)
-    job = JobBoard().submit("me", request(slow, cloud))
-    slow.feed(lambda: job.view().samples > 0)
+def test_a_paused_run_casts_no_votes_until_it_goes_on(sure, cloud, board, gate) -> None:
+    slow = Gated(sure, gate)
+    job = board.submit("me", request(slow, cloud))
+    gate.feed(lambda: job.view().samples > 0)
     job.pause()
-    slow.let(10_000)
+    gate.let(10_000)
     until(lambda: job.view().status == "paused")
     samples = job.view().samples
     time.sleep(0.05)
@@ -142,8 +111,7 @@ def test_a_paused_run_casts_no_votes_until_it_goes_on(sure, cloud) -> None:
     assert job.view().certificate.verdict == "certified"
 
 
-def test_a_budget_that_ends_can_be_raised(sure, cloud) -> None:
-    board = JobBoard()
+def test_a_budget_that_ends_can_be_raised(sure, cloud, board) -> None:
     poor = board.submit("me", request(sure, cloud, radius=0.5, budget=Budget(samples=250)))
     poor.join(60)
     view = poor.view()
@@ -154,8 +122,7 @@ def test_a_budget_that_ends_can_be_raised(sure, cloud) -> None:
     assert job.view().certificate.verdict == "certified"
 
 
-def test_another_question_about_the_same_object_reads_the_same_votes(sure, cloud) -> None:
-    board = JobBoard()
+def test_another_question_about_the_same_object_reads_the_same_votes(sure, cloud, board) -> None:
     first = finished(board, sure, cloud, radius=0.5)
     smaller = finished(board, sure, cloud, radius=0.3)
     surer = finished(board, sure, cloud, radius=0.5, alpha=0.0001)
@@ -169,8 +136,7 @@ def test_another_question_about_the_same_object_reads_the_same_votes(sure, cloud
     verify(surer.certificate)
 
 
-def test_shapes_of_region_are_counted_over_all_runs_of_a_visitor(sure, cloud) -> None:
-    board = JobBoard()
+def test_shapes_of_region_are_counted_over_all_runs_of_a_visitor(sure, cloud, board) -> None:
     asked = {"transform": "z-taper+z-rotation"}
     first = finished(board, sure, cloud, radius="taper=0.1,rotation=2", **asked)
     second = finished(board, sure, cloud, radius="taper=0.1,rotation=4", **asked)
@@ -181,34 +147,34 @@ def test_shapes_of_region_are_counted_over_all_runs_of_a_visitor(sure, cloud) ->
     assert stranger.view().certificate.family == 1
 
 
-def test_two_runs_never_write_into_one_ledger_at_once(sure, cloud) -> None:
-    board, slow = JobBoard(slots=2), Slow(sure)
+def test_two_runs_never_write_into_one_ledger_at_once(sure, cloud, board, gate) -> None:
+    slow = Gated(sure, gate)
     asked = {"transform": "z-taper+z-rotation"}
     first = board.submit("me", request(slow, cloud, radius="taper=0.1,rotation=2", **asked))
-    slow.feed(lambda: first.view().samples > 0)
+    gate.feed(lambda: first.view().samples > 0)
     second = board.submit("me", request(slow, cloud, radius="taper=0.1,rotation=4", **asked))
     assert second.view().samples == 0
     assert second.view().behind
-    slow.let(100_000)
+    gate.let(100_000)
     first.join(60), second.join(60)
     assert [job.view().certificate.family for job in (first, second)] == [1, 2]
 
 
-def test_a_run_that_waits_for_the_ledger_of_another_can_be_cancelled(sure, cloud) -> None:
-    board, slow = JobBoard(), Slow(sure)
+def test_a_run_that_waits_for_the_ledger_of_another_can_be_cancelled(sure, cloud, board, gate) -> None:
+    slow = Gated(sure, gate)
     first = board.submit("me", request(slow, cloud))
-    slow.feed(lambda: first.view().samples > 0)
+    gate.feed(lambda: first.view().samples > 0)
     second = board.submit("me", request(slow, cloud, radius=0.3))
     second.cancel()
     second.join(60)
     assert second.view().status == "cancelled"
-    slow.let(100_000)
+    gate.let(100_000)
     first.join(60)
     assert first.view().certificate.verdict == "certified"
 
 
-def test_an_additive_run_draws_a_map_after_its_verdict(twister, cloud) -> None:
-    view = finished(JobBoard(), twister, cloud, transform="z-twist", radius=20.0)
+def test_an_additive_run_draws_a_map_after_its_verdict(twister, cloud, board) -> None:
+    view = finished(board, twister, cloud, transform="z-twist", radius=20.0)
     assert view.certificate.verdict == "certified"
     assert view.counts[-1].lower_bound > view.proof.claim.threshold.q
     assert view.landscape is not None
@@ -217,24 +183,19 @@ def test_an_additive_run_draws_a_map_after_its_verdict(twister, cloud) -> None:
     assert set(view.landscape.winners) == {"a"}
 
 
-def test_a_question_that_cannot_be_answered_fails_with_its_reason(twister, cloud) -> None:
-    view = finished(JobBoard(), twister, cloud, transform="z-taper")
+def test_a_question_that_cannot_be_answered_fails_with_its_reason(twister, cloud, board) -> None:
+    view = finished(board, twister, cloud, transform="z-taper")
     assert view.status == "failed"
     assert "cannot certify z-taper" in view.message
 
 
-def test_a_crash_is_shown_and_not_lost(sure, cloud) -> None:
-    class Broken(Slow):
-        def classifier(self, device="cpu"):
-            raise RuntimeError("no such kernel")
-
-    view = finished(JobBoard(), Broken(sure), cloud)
+def test_a_crash_is_shown_and_not_lost(sure, cloud, board) -> None:
+    view = finished(board, Broken(sure.smoothing), cloud)
     assert view.status == "failed"
     assert "no such kernel" in view.message
 
 
-def test_a_visitor_never_sees_the_runs_of_another(sure, cloud) -> None:
-    board = JobBoard()
+def test_a_visitor_never_sees_the_runs_of_another(sure, cloud, board) -> None:
     mine = board.submit("me", request(sure, cloud))
     theirs = board.submit("them", request(sure, cloud))
     assert board.of("me") == [mine]
@@ -244,38 +205,36 @@ def test_a_visitor_never_sees_the_runs_of_another(sure, cloud) -> None:
     mine.join(60), theirs.join(60)
 
 
-def test_the_number_of_runs_is_bounded(sure, cloud) -> None:
-    board, slow = JobBoard(per_visitor=1, in_all=2), Slow(sure)
-    jobs = [board.submit("me", request(slow, cloud))]
+def test_the_number_of_runs_is_bounded(sure, cloud, board, gate) -> None:
+    slow = Gated(sure, gate)
+    jobs = [board.submit("me", request(slow, cloud, radius=0.1 * n)) for n in range(1, PER_VISITOR + 1)]
     with pytest.raises(TooManyJobs):
         board.submit("me", request(slow, cloud))
     jobs.append(board.submit("them", request(slow, cloud)))
-    with pytest.raises(TooManyJobs):
-        board.submit("others", request(slow, cloud))
     for job in jobs:
         job.cancel()
-    slow.let(100)
+    gate.let(100)
     for job in jobs:
-        job.join(60)
+        assert job.join(60)
 
 
-def test_the_second_in_line_sees_its_place_and_gets_its_turn(sure, cloud) -> None:
-    board, slow = JobBoard(), Slow(sure)
-    board.turns.quantum = 0.0
+def test_the_second_in_line_sees_its_place_and_gets_its_turn(sure, cloud, board, gate, monkeypatch) -> None:
+    slow = Gated(sure, gate)
+    monkeypatch.setattr(board.engine, "quantum", 0.0)
     first = board.submit("me", request(slow, cloud))
     until(lambda: first.view().status == "running")
     second = board.submit("them", request(slow, cloud))
     until(lambda: second.view().position == 1)
     assert second.view().status == "queued"
-    slow.let(6)
+    gate.let(6)
     until(lambda: second.view().samples > 0 or first.view().position == 1)
-    slow.let(10_000)
+    gate.let(10_000)
     first.join(60), second.join(60)
     assert first.view().status == second.view().status == "done"
 
 
-def test_the_run_of_a_visitor_who_left_is_stopped_after_a_while(sure, cloud) -> None:
-    board, slow = JobBoard(), Slow(sure)
+def test_the_run_of_a_visitor_who_left_is_stopped_after_a_while(sure, cloud, board, gate) -> None:
+    slow = Gated(sure, gate)
     job = board.submit("gone", request(slow, cloud))
     kept = board.submit("here", request(sure, cloud))
     present = {"here"}.__contains__
@@ -283,7 +242,7 @@ def test_the_run_of_a_visitor_who_left_is_stopped_after_a_while(sure, cloud) -> 
     board.sweep(present, now=FORGOTTEN_AFTER / 2)
     assert job.live
     board.sweep(present, now=FORGOTTEN_AFTER + 1)
-    slow.let(1000)
+    gate.let(1000)
     job.join(60), kept.join(60)
     assert job.view().status == "cancelled"
     assert kept.view().status == "done"
@@ -292,8 +251,7 @@ def test_the_run_of_a_visitor_who_left_is_stopped_after_a_while(sure, cloud) -> 
     assert board.of("here") == [kept]
 
 
-def test_a_visitor_who_comes_back_in_time_keeps_the_run(sure, cloud) -> None:
-    board = JobBoard()
+def test_a_visitor_who_comes_back_in_time_keeps_the_run(sure, cloud, board) -> None:
     job = board.submit("me", request(sure, cloud))
     board.sweep(lambda _: False, now=0.0)
     board.sweep(lambda _: True, now=FORGOTTEN_AFTER)
@@ -303,56 +261,9 @@ def test_a_visitor_who_comes_back_in_time_keeps_the_run(sure, cloud) -> None:
     assert board.of("me") == [job]
 
 
-def test_turns_are_never_held_by_more_than_the_slots() -> None:
-    turns, inside, worst = Turns(slots=2, quantum=0.0), 0, 0
-    lock = threading.Lock()
-
-    def work(who: str) -> None:
-        nonlocal inside, worst
-        for _ in range(20):
-            assert turns.step(who, lambda: False)
-            with lock:
-                inside += 1
-                worst = max(worst, inside)
-            time.sleep(0.0005)
-            with lock:
-                inside -= 1
-            turns.leave(who)
-
-    threads = [threading.Thread(target=work, args=(str(i),)) for i in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert worst <= 2
-
-
-def test_whoever_stops_waiting_leaves_the_queue() -> None:
-    turns = Turns(slots=1)
-    assert turns.step("first", lambda: False)
-    assert not turns.step("second", lambda: True)
-    assert turns.position("second") == 0
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the priorities of threads apart")
-def test_certificates_give_way_to_pages() -> None:
-    nice: list[int] = []
-
-    def work() -> None:
-        be_patient()
-        nice.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
-
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert nice == [max(before, PATIENT)]
-    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before
-
-
-def test_a_certain_run_needs_no_votes_and_fills_its_map_with_margins() -> None:
+def test_a_certain_run_needs_no_votes_and_fills_its_map_with_margins(board) -> None:
     model, blob = load_model("pointnet64-noise"), load_object("gallery:chair-1", points=48)
-    job = JobBoard().submit("me", request(model, blob, "z-taper", 0.2, proof="certain"))
+    job = board.submit("me", request(model, blob, "z-taper", 0.2, proof="certain"))
     job.join(120)
     view = job.view()
     assert view.status == "done", view.message
@@ -365,9 +276,9 @@ def test_a_certain_run_needs_no_votes_and_fills_its_map_with_margins() -> None:
     assert len(figure["data"][0]["hovertext"]) == len(view.boxes)
 
 
-def test_a_refuted_certain_run_shows_its_counterexample() -> None:
+def test_a_refuted_certain_run_shows_its_counterexample(board) -> None:
     model, blob = load_model("pointnet64-noise"), load_object("gallery:chair-1", points=48)
-    job = JobBoard().submit("me", request(model, blob, "x-rotation", 90, proof="certain"))
+    job = board.submit("me", request(model, blob, "x-rotation", 90, proof="certain"))
     job.join(120)
     view = job.view()
     assert view.certificate is not None

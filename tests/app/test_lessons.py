@@ -89,6 +89,10 @@ class TestLessons:
         assert "All 6 cells pass" in text(at(lessons, "5", object="chair-1", radius=0.5, cells=6.0))
         assert "0 of 6 cells pass" in text(at(lessons, "5", bound="paper"))
 
+    def test_narrow_cells_are_proved_by_bounds_and_wide_ones_are_not(self, lessons: AppTest) -> None:
+        assert "0 of 2 cells are proved" in text(at(lessons, "7", object="chair-1", radius=0.5, cells=2.0))
+        assert "All 12 cells are proved" in text(at(lessons, "7", cells=12.0))
+
     def test_the_turned_object_gets_the_same_votes(self, lessons: AppTest) -> None:
         at(lessons, "6", angle=75.0)
         after, before = re.findall(r"\{(\d+)\} / ", lessons.latex[0].value)

@@ -23,6 +23,8 @@ class Slow:
         self._model, self._pause = model, pause
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # what a process asks before the model has its parts
+            raise AttributeError(name)
         return getattr(self._model, name)
 
     def classifier(self, device: torch.device | str = "cpu") -> Callable[[Tensor], Tensor]:

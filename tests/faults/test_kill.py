@@ -19,6 +19,7 @@ import pytest
 
 from app.server.jobs import JobBoard, Request, SavedRuns
 from tests.certificate.made import QUESTIONS
+from tests.engines.models import shared_engine
 from tests.faults.slow import slow_question
 from tpc_core.certificate import Certificate
 from tpc_core.certify import Done, certify, certify_events
@@ -85,11 +86,10 @@ def test_a_killed_run_goes_on_from_its_last_votes(tmp_path: Path) -> None:
 SERVER = """
 import sys
 from pathlib import Path
-from importlib import import_module
-import_module("tpc_core.certify").SAVE_SECONDS = 0.05
 from app.server.jobs import JobBoard, Request, SavedRuns
 from tests.faults.slow import slow_request
-board = JobBoard(saved=SavedRuns(Path(sys.argv[1])))
+from tpc_core.engines import LocalEngine
+board = JobBoard(LocalEngine(1), saved=SavedRuns(Path(sys.argv[1])))
 board.submit("a visitor", slow_request(Request, pause=0.02)).join()
 """
 
@@ -101,7 +101,7 @@ def test_the_server_is_killed_and_its_visitor_goes_on(tmp_path: Path) -> None:
     (run,) = saved.unfinished("a visitor")
     model, *_ = slow_question("many cells of rotations")
     request = run.request(lambda name: model)  # type: ignore[arg-type,return-value]
-    board = JobBoard(saved=saved)
+    board = JobBoard(shared_engine(), saved=saved)
     job = board.submit("a visitor", request, run.certificate, run.path)
     job.join(240)
     certificate = job.view().certificate

@@ -46,7 +46,7 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TPC_RUNS", str(tmp_path))
     path = SavedRuns(tmp_path).place("me", request)
     assert path is not None
-    keep(path, request, so_far[-1])
+    keep(path, request, so_far[-1].to_json())
     return path
 
 
@@ -73,10 +73,12 @@ def test_the_whole_question_is_kept(saved: Path) -> None:
     assert verify(run.certificate).verdict == "undecided"
 
 
-def test_nothing_is_cleared_away_where_the_run_cannot_be_continued(saved: Path) -> None:
+def test_nothing_is_cleared_away_where_the_run_cannot_be_continued(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Too many runs are under way: the visitor is told so, and what was saved stays where it is."""
     page = AppTest.from_function(script, default_timeout=60).run()
-    board().per_visitor = 0
+    monkeypatch.setattr("app.server.jobs.admission.PER_VISITOR", 0)
     page.button(key=f"go_on_{saved.stem}").click().run()
     assert not page.exception
     assert "runs under way" in page.session_state["notice"]

@@ -8,12 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.server.admission import IN_ALL, PER_MACHINE, PER_VISITOR, RESTS_AFTER, FairBoard, Held, makes_room
-from app.server.jobs import Job, TooManyJobs
+from app.server.jobs import RESTS_AFTER, Job, JobBoard, TooManyJobs
+from app.server.jobs.admission import IN_ALL, PER_MACHINE, PER_VISITOR, Held, makes_room
 from app.server.jobs.views import Request
 from app.server.visitors import Visitors
 from tests.certificate.made import QUESTIONS
+from tests.engines.models import Endless, shared_engine
 from tpc_core import Question
+from tpc_core.engines import PROMPT
 
 
 def crowd(*groups: tuple[str, str, int]) -> list[Held]:
@@ -89,25 +91,33 @@ def endless() -> Request:
 
 
 @pytest.fixture
-def board() -> Iterator[FairBoard]:
+def board() -> Iterator[JobBoard]:
+    """A board on which nobody's turn comes: the one worker is busy with something that goes before all runs."""
     away: set[str] = set()
-    made = FairBoard(lambda owner: (owner, owner.partition("@")[2]), lambda owner: owner not in away)
+    engine = shared_engine()
+    busy = engine.submit(Endless(), rank=PROMPT)
+    made = JobBoard(
+        engine,
+        whose=lambda owner: (owner, owner.partition("@")[2]),
+        present=lambda owner: owner not in away,
+    )
     made.away = away  # type: ignore[attr-defined]
     yield made
     for job in made.live_jobs():
         job.cancel()
         job.join(30)
+    busy.cancel()
+    assert busy.join(30)
 
 
-def paused(board: FairBoard, owner: str) -> Job:
+def paused(board: JobBoard, owner: str) -> Job:
     """A run that stays under way for as long as the test wants it to."""
     job = board.submit(owner, endless())
     job.pause()
     return job
 
 
-def test_an_honest_visitor_gets_in_though_all_places_are_taken(board: FairBoard) -> None:
-    board.turns.slots = 0  # nobody's turn comes: all of them stay under way
+def test_an_honest_visitor_gets_in_though_all_places_are_taken(board: JobBoard) -> None:
     taken = [paused(board, f"fake{n}@m{n % 4}") for n in range(8) for _ in range(3)]
     assert len(board.live_jobs()) == IN_ALL
     mine = board.submit("honest@class", endless())
@@ -116,8 +126,7 @@ def test_an_honest_visitor_gets_in_though_all_places_are_taken(board: FairBoard)
     assert sum(not job.live for job in taken) == 1
 
 
-def test_the_runs_of_who_has_left_rest_and_go_on_when_they_are_back(board: FairBoard) -> None:
-    board.turns.slots = 0
+def test_the_runs_of_who_has_left_rest_and_go_on_when_they_are_back(board: JobBoard) -> None:
     job = board.submit("me@a", endless())
     start = time.monotonic()
     board.sweep(lambda owner: False, start)
@@ -128,8 +137,7 @@ def test_the_runs_of_who_has_left_rest_and_go_on_when_they_are_back(board: FairB
     _until(lambda: job.view().status == "queued")
 
 
-def test_a_run_that_its_visitor_paused_is_not_set_going_by_a_reload(board: FairBoard) -> None:
-    board.turns.slots = 0
+def test_a_run_that_its_visitor_paused_is_not_set_going_by_a_reload(board: JobBoard) -> None:
     job = paused(board, "me@a")
     _until(lambda: job.view().status == "paused")
     start = time.monotonic()
@@ -140,8 +148,7 @@ def test_a_run_that_its_visitor_paused_is_not_set_going_by_a_reload(board: FairB
     assert job.view().status == "paused"
 
 
-def test_who_left_does_not_hold_a_place(board: FairBoard) -> None:
-    board.turns.slots = 0
+def test_who_left_does_not_hold_a_place(board: JobBoard) -> None:
     for number in range(8):
         for _ in range(3):
             paused(board, f"v{number}@m{number}")

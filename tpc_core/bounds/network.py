@@ -45,6 +45,8 @@ class Dense:
         return 2 * (self.terms + 8) * UNIT
 
     def __call__(self, rows: Tensor) -> Tensor:
+        if rows.dtype == torch.float32:
+            return torch.addmm(self.bias.float(), rows, self.single)
         return torch.addmm(self.bias, rows, self.weight)
 
 
@@ -108,8 +110,14 @@ class Network:
         pieces = points.double().split(max(1, 4096 // points.shape[1]))
         return torch.cat([self.differentiable(piece) for piece in pieces])
 
+    @torch.inference_mode()
+    def estimate(self, points: Tensor) -> Tensor:
+        """About the same in float32, at twice the speed: says where it is worth to look, and proves nothing."""
+        pieces = points.float().split(max(1, 4096 // points.shape[1]))
+        return torch.cat([self.differentiable(piece) for piece in pieces])
+
     def differentiable(self, points: Tensor) -> Tensor:
-        """The same for a small batch in float64, with gradients where they are wanted."""
+        """The same for a small batch, in its own precision, with gradients where they are wanted."""
         clouds, count = points.shape[:2]
         rows = points.reshape(-1, 3)
         local = rows

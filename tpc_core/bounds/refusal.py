@@ -7,6 +7,7 @@ from torch import nn
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.models.pointnet import PointNet
 from tpc_core.models.segmentation import PointNetSegmentation
+from tpc_core.models.structure import is_as_written
 
 Bounded = PointNet | PointNetSegmentation
 
@@ -17,6 +18,11 @@ def require_bounded(module: nn.Module) -> Bounded:
         raise UnsupportedRequest(
             f"no certain bounds are known for {type(module).__name__}: its neighbours or curves depend on the input; "
             "use a PointNet, or a smoothed certificate"
+        )
+    if not is_as_written(module):
+        raise UnsupportedRequest(
+            f"no certain bounds are known for this {type(module).__name__}: it has code, layers or hooks of its own; "
+            "use a plain PointNet, or a smoothed certificate"
         )
     if module.input_tnet is not None or module.feature_tnet is not None:
         raise UnsupportedRequest(

@@ -11,7 +11,7 @@ from tpc_core.explain.compare import (
 )
 from tpc_core.explain.continue_run import continue_run
 from tpc_core.explain.critical_points import CriticalChange, critical_change
-from tpc_core.explain.explanation import Explanation, explain_certificate
+from tpc_core.explain.explanation import Explanation, explain_certificate, taken_apart
 from tpc_core.explain.findings import CASTS_VOTES, Cause, Finding, Remedy
 from tpc_core.explain.model_opinions import Opinion, model_opinions
 from tpc_core.explain.prediction_path import PATH_STEPS, PathStep, first_change, prediction_path
@@ -50,4 +50,5 @@ __all__ = [
     "probability",
     "shared_half_widths",
     "shrink_claim",
+    "taken_apart",
 ]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 
 from tpc_core.case_view import CaseView
+from tpc_core.certificate.schema import Certificate
 from tpc_core.explain.cell_causes import explain_cell, other_model
 from tpc_core.explain.findings import CASTS_VOTES, Cause, Finding, Remedy
 from tpc_core.explain.shrink_claim import can_shrink_claim
@@ -55,6 +56,12 @@ class Explanation:
             remedy for finding in self.findings for remedy in finding.remedies if remedy != self.primary
         )
         return (*(() if self.primary is None else (self.primary,)), *others)
+
+
+def taken_apart(certificate: Certificate) -> tuple[CaseView, Explanation]:
+    """A certificate verified, taken apart and explained."""
+    view = CaseView.of(certificate)
+    return view, explain_certificate(view)
 
 
 def explain_certificate(view: CaseView) -> Explanation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import copy
 
 import numpy as np
 import torch
@@ -11,9 +11,6 @@ from torch import Tensor, nn
 
 from tpc_core.models.pooled import PooledLayer, max_over_points
 
-_ONE_AT_A_TIME = threading.Lock()
-"""A hook sits on the module, which all visitors share."""
-
 
 @torch.inference_mode()
 def critical_counts(module: nn.Module, points: Tensor) -> NDArray[np.floating] | None:
@@ -21,17 +18,13 @@ def critical_counts(module: nn.Module, points: Tensor) -> NDArray[np.floating] |
 
     The last pooled layer of the network is the one meant: before it sit only the T-nets' own.
     """
-    layers = [layer for layer in module.modules() if isinstance(layer, PooledLayer)]
-    if not layers:
+    if not any(isinstance(layer, PooledLayer) for layer in module.modules()):
         return None
     caught: list[Tensor] = []
-    pool = layers[-1]
-    with _ONE_AT_A_TIME:
-        handle = pool.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
-        try:
-            module(points[None].float())
-        finally:
-            handle.remove()
+    own = copy.deepcopy(module)  # all visitors share the module: no hook may sit on it, not even for a moment
+    pool = [layer for layer in own.modules() if isinstance(layer, PooledLayer)][-1]
+    pool.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
+    own(points[None].float())
     variance = pool.norm.running_var
     assert variance is not None
     weight = pool.linear.weight * (pool.norm.weight * torch.rsqrt(variance + pool.norm.eps))[:, None]

@@ -19,6 +19,7 @@ from tpc_core.models.layers import Head, RowLayer
 from tpc_core.models.pointnet import PointNet, TNet, apply_matrix
 from tpc_core.models.pooled import PooledLayer
 from tpc_core.models.segmentation import PointNetSegmentation
+from tpc_core.models.structure import is_as_written
 
 
 @dataclass(frozen=True)
@@ -263,10 +264,11 @@ class Eager:
 
 def fast_path(module: nn.Module) -> Classifier:
     """The fastest callable that computes the same logits as the module in eval mode."""
-    if isinstance(module, PointNet):
+    if isinstance(module, PointNet) and is_as_written(module):
         return FoldedPointNet(module)
-    if isinstance(module, PointNetSegmentation):
+    if isinstance(module, PointNetSegmentation) and is_as_written(module):
         return FoldedSegmentation(module)
-    if isinstance(module, Adapter) and isinstance(module.network, PointNet | PointNetSegmentation):
-        return Eager(Adapter(fast_path(module.network), module.frame))
+    if isinstance(module, Adapter) and isinstance(module.network, nn.Module):
+        network = module.network
+        return Eager(Adapter(fast_path(network), module.frame) if is_as_written(network) else module)
     return Eager(module)

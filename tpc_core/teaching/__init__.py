@@ -8,6 +8,7 @@ from tpc_core.teaching.cells import (
     taper_gap,
     vote_on_cells,
 )
+from tpc_core.teaching.forms import MarginForms, NeuronForm, bending_neuron, margin_forms, neuron_form
 from tpc_core.teaching.line import Line, answers_along
 from tpc_core.teaching.peeking import METHODS, Method, PeekingStudy, study_peeking
 from tpc_core.teaching.repeated import Repeated, repeat_experiment
@@ -21,14 +22,19 @@ __all__ = [
     "Ballots",
     "LessonCell",
     "Line",
+    "MarginForms",
     "Method",
+    "NeuronForm",
     "PeekingStudy",
     "Repeated",
     "answers_along",
+    "bending_neuron",
     "cast_ballots",
     "coupled_votes",
     "exact_taper_factor",
     "guaranteed_share",
+    "margin_forms",
+    "neuron_form",
     "paper_taper_factor",
     "pole_share",
     "repeat_experiment",

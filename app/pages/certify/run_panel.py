@@ -66,6 +66,8 @@ def _run(job: Job, known: tuple[bool, bool]) -> None:
     st.markdown(f"## {literal(view.request.title)}")
     if view.live:
         _controls(job, view)
+    if view.notice:
+        st.caption(view.notice)
     _verdict(view)
     run_map(view)
     _facts(view)

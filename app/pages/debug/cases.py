@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.pages.debug.tasks import desk
 from app.server import cache
 from app.server.jobs import Request
 from app.server.visitors import board
@@ -34,7 +33,7 @@ class Case:
 def cases(visitor: str) -> dict[str, Case]:
     """Everything this visitor can look into, newest first; certificates that are not certified come first."""
     found: dict[str, Case] = {}
-    for case in reversed(desk().drawer(visitor).values()):
+    for case in reversed(board().drawer(visitor).values()):
         found[case.id] = case
     for job in board().of(visitor):
         view = job.view()
@@ -54,7 +53,7 @@ def keep(
     request: Request | None = None,
 ) -> Case:
     """Put a certificate into the visitor's drawer."""
-    drawer = desk().drawer(visitor)
+    drawer = board().drawer(visitor)
     case = Case(f"file:{certificate.checksum[:16]}", title, certificate, model, request)
     drawer.pop(case.id, None)
     drawer[case.id] = case

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.pages.debug.cases import Case
-from app.pages.debug.tasks import Task, TaskView, desk
+from app.server.jobs import TaskView
+from app.server.visitors import board
 from tpc_core.case_view import CaseView
-from tpc_core.explain import Explanation, explain_certificate
+from tpc_core.engines import PROMPT, Call
+from tpc_core.explain import Explanation, taken_apart
 from tpc_core.forecast import radius_by_votes
 
 PATIENCE = 1.5
@@ -36,21 +38,24 @@ class Opened:
 def opened(visitor: str, case: Case) -> TaskView:
     """The case as a task: done at once for most certificates, in the background for very large ones."""
     key = f"{case.certificate.checksum[:16]}|open|{case.id}"
-    task = desk().get(visitor, key)
+    task = board().task(visitor, key)
     if task is None:
-
-        def work(task: Task) -> Opened:
-            view = CaseView.of(case.certificate)
-            return Opened(case, view, explain_certificate(view))
-
-        task = desk().start(visitor, key, "Opening the certificate", work, votes=False)
+        work = Call(taken_apart, (case.certificate,))
+        task = board().start(
+            visitor,
+            key,
+            "Opening the certificate",
+            work,
+            rank=PROMPT,
+            finish=lambda found: None if found is None else Opened(case, *found),
+        )
     return task.settle(PATIENCE)
 
 
 def promises(visitor: str, case: Opened) -> TaskView:
     """The radius against votes, computed once."""
     key = f"{case.key}|promises"
-    task = desk().get(visitor, key)
+    task = board().task(visitor, key)
     if task is None:
-        task = desk().start(visitor, key, "Forecasting", lambda task: radius_by_votes(case.view), votes=False)
+        task = board().start(visitor, key, "Forecasting", Call(radius_by_votes, (case.view,)), rank=PROMPT)
     return task.settle(PATIENCE)

@@ -21,15 +21,15 @@ from app.pages.debug.neighbours import around_panel
 from app.pages.debug.opened_case import Opened, opened
 from app.pages.debug.points import points_panel
 from app.pages.debug.remaining_cost import take_panel
-from app.pages.debug.tasks import Task, desk
 from app.server.jobs import Request
 from app.server.visitors import board
 from app.session import links
 from app.session.uploads import read_certificate
 from tpc_core import Certificate
+from tpc_core.engines import PROMPT, Call
 from tpc_core.errors import TpcError
 from tpc_core.proofs import CellStanding
-from tpc_core.verify import case_of
+from tpc_core.verify import verify
 
 POLL = 0.4
 _CSS = """
@@ -57,7 +57,7 @@ def _busy(visitor: str) -> bool:
     """Whether there will be more to see."""
     waited = st.session_state.get("debug_awaited")
     job = board().get(visitor, waited) if waited else None
-    return bool(desk().live(visitor)) or (job is not None and job.live)
+    return bool(board().tasks(visitor)) or (job is not None and job.live)
 
 
 def _body(visitor: str, known_busy: bool) -> None:
@@ -103,7 +103,7 @@ def _arrive(visitor: str) -> None:
             choose_later(f"run:{job.id}", st.session_state.pop("debug_linked_cell", None))
         elif view.message:
             st.session_state["debug_notice"] = view.message
-    drawer = desk().drawer(visitor)
+    drawer = board().drawer(visitor)
     seen = st.session_state.setdefault("debug_seen", set(drawer))
     for key in [key for key in drawer if key not in seen]:
         seen.add(key)
@@ -226,20 +226,22 @@ def _upload(visitor: str) -> None:
         return
     key = f"upload|{given.file_id}"
     if st.session_state.get("debug_file_seen") == given.file_id:
-        task = desk().get(visitor, key)  # it may have failed after the page went on
+        task = board().task(visitor, key)  # it may have failed after the page went on
         if task is not None and (later := task.view()).status == "failed":
             st.error(literal(later.message))
         return
-    content = given.getvalue()
     st.session_state["debug_file_seen"] = given.file_id
-
-    def work(task: Task) -> None:
-        certificate = read_certificate(content, given.name)
-        case_of(certificate)
-        keep(visitor, title_of(certificate), certificate, model_of(certificate))
-
     try:
-        view = desk().start(visitor, key, "Checking the certificate", work, votes=False).settle(2.0)
+        certificate = read_certificate(given.getvalue(), given.name)
+        task = board().start(
+            visitor,
+            key,
+            "Checking the certificate",
+            Call(verify, (certificate,)),
+            rank=PROMPT,
+            finish=lambda _: keep(visitor, title_of(certificate), certificate, model_of(certificate)),
+        )
+        view = task.settle(2.0)
     except TpcError as error:
         st.session_state["debug_notice"] = str(error)
         st.rerun()
@@ -257,9 +259,9 @@ def _progress(visitor: str) -> None:
         view = job.view()
         words = "waiting for its turn" if view.status == "queued" else f"{view.samples:,} votes"
         _bar(f"{literal(view.request.title)}: {words}", view.covered, view.eta, job.cancel, "job")
-    for task in desk().live(visitor):
+    for task in board().tasks(visitor):
         shown = task.view()
-        words = "waiting for its turn" if shown.status == "waiting" else shown.words
+        words = "waiting for its turn" if shown.status == "queued" else shown.words
         _bar(
             f"{shown.title}: {words}" if words else shown.title,
             shown.part,

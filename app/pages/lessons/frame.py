@@ -66,7 +66,9 @@ def heading(title: str) -> None:
     st.html(_CSS + (_PRESENT if presenting() else ""))
     left, right = st.columns([7, 2.2], vertical_alignment="center")
     now = choice(LESSON)
-    left.html(f'<div class="tpc-lesson-title" data-lesson="{now}"><span>{now} of 6</span>{title}</div>')
+    left.html(
+        f'<div class="tpc-lesson-title" data-lesson="{now}"><span>{now} of {len(LESSON.options)}</span>{title}</div>'
+    )
     with right:
         presenter(
             first=now == LESSON.options[0], last=now == LESSON.options[-1], presenting=presenting(), on_go=_go

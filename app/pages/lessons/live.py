@@ -12,17 +12,23 @@ from numpy.typing import NDArray
 from app.server import cache
 from tpc_core import Cloud, CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, gallery, parse_transform
 from tpc_core.covers.lattice import Lattice
+from tpc_core.exact import Network, network_of
 from tpc_core.smoothing import Cover
 from tpc_core.teaching import (
     AngleStudy,
     Ballots,
     LessonCell,
     Line,
+    MarginForms,
+    NeuronForm,
     PeekingStudy,
     Repeated,
     answers_along,
+    bending_neuron,
     cast_ballots,
     coupled_votes,
+    margin_forms,
+    neuron_form,
     pole_share,
     repeat_experiment,
     share_by_angle,
@@ -168,3 +174,26 @@ def ball(spec: str, radius: float, shown: int) -> tuple[int, NDArray[np.float64]
 def poles() -> tuple[float, float]:
     """How often uniform rotations, and three uniform Euler angles, point the x axis near a pole."""
     return pole_share("quaternion", 100_000), pole_share("euler", 100_000)
+
+
+@st.cache_resource(show_spinner=False)
+def _plain_network(digest: str) -> Network:
+    """The plain network of the lessons' model, as its bounds need it."""
+    return network_of(cache.model(NOISE_MODEL).module)
+
+
+def plain_network() -> Network:
+    return _plain_network(cache.model(NOISE_MODEL).digest)
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def margins(spec: str, radius: float, count: int) -> MarginForms:
+    """The margin of the true class under every taper, and its bounds in equal cells."""
+    return margin_forms(plain_network(), cloud(spec).points, radius, count, target(NOISE_MODEL, spec))
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def neuron(spec: str, radius: float, low: float, high: float) -> NeuronForm:
+    """One neuron over one of the cells: the one that bends most over the whole region."""
+    network, points = plain_network(), cloud(spec).points
+    return neuron_form(network, points, low, high, bending_neuron(network, points, radius))

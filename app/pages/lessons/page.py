@@ -1,4 +1,4 @@
-"""Lessons: six screens for a class, each with something to drag and one question."""
+"""Lessons: seven screens for a class, each with something to drag and one question."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from types import ModuleType
 
 import streamlit as st
 
-from app.pages.lessons import additive, attack_by_hand, cells, confidence, rotations, voting
+from app.pages.lessons import additive, attack_by_hand, cells, confidence, forms, rotations, voting
 from app.pages.lessons.frame import heading, presenting
 from app.pages.lessons.state import LESSON, choice, linked, put
 from app.session import links
@@ -18,6 +18,7 @@ LESSONS: dict[str, ModuleType] = {
     "4": additive,
     "5": cells,
     "6": rotations,
+    "7": forms,
 }
 _SHORT = {
     "1": "1 Attack",
@@ -26,6 +27,7 @@ _SHORT = {
     "4": "4 Radius",
     "5": "5 Cells",
     "6": "6 Rotations",
+    "7": "7 Bounds",
 }
 
 

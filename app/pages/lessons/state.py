@@ -58,7 +58,7 @@ class Choice:
 
 Field = Number | Choice
 
-LESSON = Choice("lesson", "Lesson", "1", ("1", "2", "3", "4", "5", "6"))
+LESSON = Choice("lesson", "Lesson", "1", ("1", "2", "3", "4", "5", "6", "7"))
 PRESENTING = Choice("lesson_present", "Present", "no", ("no", "yes"))
 
 ATTACK_OBJECT = Choice("lesson1_object", "Object", "", GALLERY)
@@ -98,6 +98,11 @@ TURN_ANGLE = Number("lesson6_angle", "angle", 40.0, 0.0, 180.0, 1.0, "deg", "att
 TURN_AZIMUTH = Number("lesson6_azimuth", "azimuth", 45.0, -180.0, 180.0, 5.0, "deg", "attack")
 TURN_RADIUS = Number("lesson6_radius", "ball R", 20.0, 5.0, 90.0, 1.0, "deg", "radius")
 
+FORM_OBJECT = Choice("lesson7_object", "Object", "chair-1", TAPERED)
+FORM_RADIUS = Number("lesson7_radius", "radius R", 0.5, 0.05, 0.9, 0.01, "", "radius")
+FORM_COUNT = Number("lesson7_cells", "cells M", 8.0, 1.0, 24.0, 1.0, "", "count")
+FORM_TAPER = Number("lesson7_taper", "attack θ", 0.3, -0.9, 0.9, 0.01, "", "attack")
+
 FIELDS: tuple[Field, ...] = (
     LESSON,
     PRESENTING,
@@ -128,6 +133,10 @@ FIELDS: tuple[Field, ...] = (
     TURN_ANGLE,
     TURN_AZIMUTH,
     TURN_RADIUS,
+    FORM_OBJECT,
+    FORM_RADIUS,
+    FORM_COUNT,
+    FORM_TAPER,
 )
 """Everything that a link to a lesson has to hold."""
 

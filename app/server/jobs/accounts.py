@@ -2,15 +2,15 @@
 
 Another radius, another confidence or going on must not get fresh noise, and shapes of region and attacks are counted
 over the ledger's whole life (docs/theory.md, "One ledger of votes"). So the last certificate of each ledger is kept,
-and one run at a time may write the next.
+and one job at a time may write the next.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.server.jobs.views import Request
@@ -19,31 +19,44 @@ from tpc_core import Certificate
 KEPT = 20
 """Ledgers kept for one visitor."""
 
-_WAIT = 0.1
-
 
 @dataclass
 class Account:
     """One ledger of one visitor: its last certificate, and who may write the next one."""
 
     certificate: Certificate | None = None
-    _writing: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _writing: bool = False
+    _line: deque[Callable[[], None]] = field(default_factory=deque)
 
     @property
     def busy(self) -> bool:
-        return self._writing.locked()
+        return self._writing
 
-    @contextmanager
-    def writing(self, stop: Callable[[], bool]) -> Iterator[bool]:
-        """Wait until no other run writes; False where `stop` ended the waiting."""
-        while not self._writing.acquire(timeout=_WAIT):
-            if stop():
-                yield False
+    def enter(self, begin: Callable[[], None]) -> None:
+        """Call `begin` as soon as nobody else writes: now, or when those before have left."""
+        with self._lock:
+            if self._writing:
+                self._line.append(begin)
                 return
-        try:
-            yield True
-        finally:
-            self._writing.release()
+            self._writing = True
+        begin()
+
+    def leave(self) -> None:
+        """Let the next one write."""
+        with self._lock:
+            following = self._line.popleft() if self._line else None
+            self._writing = following is not None
+        if following is not None:
+            following()
+
+    def withdraw(self, begin: Callable[[], None]) -> bool:
+        """Wait no longer; False for who did not wait."""
+        with self._lock:
+            if begin not in self._line:
+                return False
+            self._line.remove(begin)
+            return True
 
     def latest(self, other: Certificate | None) -> Certificate | None:
         """The certificate with the most votes: all of them are of the same streams."""

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from app.server.jobs.views import BoxView, CellStatus, CellView, Count
-from tpc_core import Certificate, Ledger
+from tpc_core import Certificate
 from tpc_core.certify import (
     CellDecided,
     CellRefined,
@@ -19,13 +19,10 @@ from tpc_core.certify import (
     Predicted,
     VotesCounted,
 )
-from tpc_core.proofs import Proof
+from tpc_core.runs import MOST_CELLS, Begun
 
 RATE_WINDOW = 8.0
 """Seconds over which votes per second are averaged."""
-
-MOST_CELLS = 20_000
-"""Cells of an earlier run that are drawn from the start; a map of more would be a blur."""
 
 
 @dataclass
@@ -46,13 +43,13 @@ class Progress:
     certificate: Certificate | None = None
     _rates: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=512))
 
-    def begin(self, proof: Proof, ledger: Ledger) -> None:
-        """Learn what the votes of earlier runs show already."""
-        self.samples = self.earlier = ledger.samples
-        if proof.kind not in ("cover", "grid") or ledger.target is None:
-            return
-        known = [cell for cell in proof.standing(ledger).cells if cell.n and cell.cell is not None]
-        self.cells = {cell.path: CellView.of(cell, "waiting") for cell in known[:MOST_CELLS]}
+    def begin(self, begun: Begun) -> None:
+        """Learn what the votes of earlier runs show already; a run that was taken up again begins a second time."""
+        self.samples = begun.samples
+        self.earlier = self.earlier or begun.samples
+        for known in begun.cells:
+            state: CellStatus = known.state if known.state in ("passed", "refined") else "waiting"
+            self.cells[known.cell.path] = CellView(known.cell, state, known.n, known.n_a, known.level)
 
     def take(self, event: Event) -> None:
         """Learn from one event."""

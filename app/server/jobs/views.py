@@ -129,6 +129,8 @@ class JobView:
     request: Request
     status: Status
     message: str
+    notice: str
+    """One line about something that happened on the way: a worker that died."""
     position: int
     behind: bool
     """Whether it waits for another run of its visitor on the same object."""
