@@ -21,7 +21,9 @@ from app.pages.debug import page as debug  # noqa: E402
 from app.pages.explore import page as explore  # noqa: E402
 from app.pages.home import page as home  # noqa: E402
 from app.pages.lessons import page as lessons  # noqa: E402
+from app.pages.library import page as library  # noqa: E402
 from app.pages.results import page as results  # noqa: E402
+from app.pages.runs import page as runs  # noqa: E402
 from app.pages.theory import page as theory  # noqa: E402
 from app.server.engine import engine  # noqa: E402
 from app.server.memory import set_libraries_aside, share_arenas  # noqa: E402
@@ -47,6 +49,8 @@ pages = {
     "lessons": st.Page(lessons.page, title="Lessons", icon=":material/school:", url_path="lessons"),
     "theory": st.Page(theory.page, title="Theory", icon=":material/menu_book:", url_path="theory"),
     "results": st.Page(results.page, title="Results", icon=":material/leaderboard:", url_path="results"),
+    "runs": st.Page(runs.page, title="Runs", icon=":material/grid_view:", url_path="runs"),
+    "library": st.Page(library.page, title="Library", icon=":material/inventory_2:", url_path="library"),
     "about": st.Page(about.page, title="About", icon=":material/info:", url_path="about"),
 }
 st.session_state["pages"] = pages

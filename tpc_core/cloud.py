@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tpc_core.errors import InvalidCloud
 from tpc_core.lazy_torch import torch
+from tpc_core.pictures import cloud_svg, fact_table
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -65,6 +67,11 @@ class Cloud:
     def digest(self) -> str:
         """The sha256 of the points as little-endian float32."""
         return hashlib.sha256(self.array.astype("<f4").tobytes()).hexdigest()
+
+    def _repr_html_(self) -> str:
+        """The cloud as a picture, where a notebook shows it."""
+        facts = {"points": len(self), "class": self.label, "sha256": f"{self.digest[:12]}..."}
+        return f"<b>{escape(self.name)}</b><br>{cloud_svg(self.array)}{fact_table(facts)}"
 
     def first(self, count: int) -> Cloud:
         """The cloud of the first `count` points (clouds are kept in farthest-point order)."""

@@ -142,7 +142,9 @@ class Voter:
         with torch.inference_mode():
             points = ballot.points.float()
             shaken = self.smoothing.perturb(points.expand(BLOCK, *points.shape), noise)
-            answers = self._classifier(shaken).argmax(dim=-1)[block.first : block.last].numpy()
+            logits = self._classifier(shaken)
+            _require_answers(torch.isnan(logits).any())
+            answers = logits.argmax(dim=-1)[block.first : block.last].numpy()
         if not self.per_point:
             return np.bincount(answers, minlength=self.num_classes)
         by_point: Counts = (answers[..., None] == np.arange(self.num_classes)).sum(axis=0)
@@ -161,16 +163,26 @@ class Voter:
         totals = torch.zeros(len(plan) * self.num_classes, columns, dtype=torch.int64, device=self.device)
         place = torch.arange(BLOCK, device=self.device)
         number = torch.arange(len(plan), device=self.device).split(BLOCKS_PER_PASS)
+        broken = torch.zeros((), dtype=torch.bool, device=self.device)
         for part, own in zip(plan.split(BLOCKS_PER_PASS), number, strict=True):
             which, index, first, last = (part[:, column] for column in range(4))
             noise = ManyBlocksNoise(part[:, 4:], index)
             shaken = self.smoothing.perturb(clouds[which].repeat_interleave(BLOCK, dim=0), noise)
-            answers = self._classifier(shaken).argmax(dim=-1).view(len(which) * BLOCK, -1)
+            logits = self._classifier(shaken)
+            broken |= torch.isnan(logits).any()
+            answers = logits.argmax(dim=-1).view(len(which) * BLOCK, -1)
             counted = (place >= first[:, None]) & (place < last[:, None])
             slot = (own * self.num_classes).repeat_interleave(BLOCK)[:, None] + answers
             totals.scatter_add_(0, slot, counted.view(-1, 1).expand_as(slot).long())
+        _require_answers(broken)
         totals = totals.view(len(plan), self.num_classes, -1)[: len(blocks)]
         return totals.transpose(1, 2) if self.per_point else totals[..., 0]
+
+
+def _require_answers(broken: Tensor) -> None:
+    """NaN is no vote: the largest of NaNs is the first class, which would get votes that nobody gave it."""
+    if bool(broken):
+        raise InvalidValue("the network answers NaN to a shaken cloud, which is a vote for no class")
 
 
 def _blocks(which: int, ballot: Ballot) -> Iterator[Block]:

@@ -34,6 +34,14 @@ h3 { padding: 0 0 .35rem !important; font-size: 1.05rem !important; }
 .tpc-facts { display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; font-size: .88rem; opacity: .85;
   font-variant-numeric: tabular-nums; }
 .tpc-facts b { font-weight: 600; }
+.tpc-outlook { font-size: .8rem; opacity: .9; white-space: nowrap; }
+.tpc-outlook i { display: inline-block; width: 14px; height: 9px; border-radius: 2px; margin: 0 4px 0 8px; }
+.tpc-outlook .likely { background: color-mix(in srgb, var(--tpc-agree) 35%, transparent); }
+.tpc-outlook .borderline { background: repeating-linear-gradient(115deg, var(--tpc-agree) 0 2px, transparent 2px 5px); }
+.tpc-outlook .hopeless { background: repeating-linear-gradient(115deg, var(--tpc-differ) 0 2px, transparent 2px 5px); }
+.tpc-outlook .certified { background: color-mix(in srgb, var(--tpc-agree) 45%, transparent); }
+.tpc-outlook .attack { background: color-mix(in srgb, var(--tpc-differ) 45%, transparent); }
+.tpc-outlook .unknown { opacity: .5; background: repeating-linear-gradient(115deg, currentColor 0 1px, #0000 1px 4px); }
 .tpc-title { font-size: 2.5rem; line-height: 1.15; margin: 0; padding: 0; }
 .tpc-sentence { font-size: 1.3rem; line-height: 1.4; margin: .3rem 0 0; }
 [class*=st-key-door_] { position: relative; gap: .2rem; }

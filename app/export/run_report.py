@@ -13,7 +13,8 @@ from torch import Tensor
 from app.export.page import Panel, page
 from app.figures.cells import curve_figure, heatmap_figure, volume_figure
 from app.figures.cloud import CloudView, certified_parts_figure, cloud_figure
-from app.figures.single import convergence_figure, group_figure, landscape_figure
+from app.figures.region_map import MapScene, region_map
+from app.figures.single import convergence_figure, group_figure
 from app.figures.theme import LIGHT, Figure
 from app.server.jobs import CellView, Count
 from tpc_core import Certificate
@@ -124,13 +125,16 @@ def _evidence_panel(view: CaseView, landscape: Landscape | None) -> Panel | None
         figure = group_figure(view.votes_of(place), name, LIGHT)
         return Panel("map", "Votes over all rotations: a top class is a top class under every one.", figure)
     if landscape is not None:
-        certified = None
-        if certificate.verdict == "certified":
-            certified = [p.to_internal(certificate.radius[p.name]) for p in view.transform.radii]
-        figure = landscape_figure(landscape, view.transform, certified, name, LIGHT)
-        return Panel(
-            "map", "The certified region over an empirical map of the votes (a picture, not a proof).", figure
+        scene = MapScene(
+            landscape.chart,
+            landscape.nodes.half,
+            landscape.chart.half_widths(view.radii),
+            landscape,
+            certified=view.certified_part,
+            needed=landscape.needed,
         )
+        words = "Outlined: what is certified. Colours: p_A as sampled votes show it, which prove nothing."
+        return Panel("map", words, region_map(scene, LIGHT))
     figure = convergence_figure(Count.readings(place), place.needed, LIGHT)
     return Panel("map", "The lower bound of p_A as votes came in, and what is needed.", figure)
 

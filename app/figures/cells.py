@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
-from app.figures.axes import ParameterAxis, parameter_axes
+from app.figures.axes import parameter_axes
 from app.figures.cloud import CAMERA
 from app.figures.theme import (
     DIVERGING,
@@ -25,6 +25,7 @@ from app.figures.theme import (
 )
 from app.server.jobs import CellView
 from tpc_core import Transform
+from tpc_core.landscape import ChartAxis
 
 Mode = Literal["bound", "margin", "samples", "state", "coverage"]
 MODES: dict[Mode, str] = {
@@ -89,7 +90,7 @@ def value_of(view: CellView, mode: Mode) -> float:
     return float("nan") if value is None else value
 
 
-def cell_text(view: CellView, axes: Sequence[ParameterAxis]) -> str:
+def cell_text(view: CellView, axes: Sequence[ChartAxis]) -> str:
     """All that hovering over a cell says."""
     spans = [
         f"{a.name} {a.shown(low):.3g} to {a.shown(high):.3g}{a.unit}"

@@ -107,15 +107,20 @@ def _note(x: float, text: str, theme: Theme, *, dark: bool = False) -> Figure:
     }
 
 
-def path_figure(
-    path: Sequence[PathStep], target: str, certified: float | None, theme: Theme, *, shown: int = 4
-) -> Figure:
-    """Shares of votes on the way from the identity (0) to the attack (1)."""
+def classes_on(path: Sequence[PathStep], target: str, shown: int = 4) -> list[str]:
+    """The classes that get the most votes on the way, the claimed one first."""
     totals: dict[str, float] = {}
     for step in path:
         for name in step.votes:
             totals[name] = totals.get(name, 0.0) + step.share(name)
-    names = sorted(totals, key=lambda name: (name != target, -totals[name]))[:shown]
+    return sorted(totals, key=lambda name: (name != target, -totals[name]))[:shown]
+
+
+def path_figure(
+    path: Sequence[PathStep], target: str, certified: float | None, theme: Theme, *, shown: int = 4
+) -> Figure:
+    """Shares of votes on the way from the identity (0) to the attack (1)."""
+    names = classes_on(path, target, shown)
     colours = [OKABE_ITO[0], OKABE_ITO[5], OKABE_ITO[2], OKABE_ITO[3]]
     traces: list[Figure] = [
         {

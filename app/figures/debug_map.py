@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
-from app.figures.axes import ParameterAxis, parameter_axes
+from app.figures.axes import parameter_axes
 from app.figures.cells import Mode, cell_text, curve_figure, heatmap_figure, slice_cells, star, volume_figure
 from app.figures.theme import OKABE_ITO, STATES, Figure, Theme
 from app.server.jobs import CellView
 from tpc_core.case_view import CaseView, is_short
+from tpc_core.landscape import ChartAxis
 from tpc_core.proofs import CellStanding
 
 _FLOOR = 0.4
@@ -62,7 +63,7 @@ def curve(case: CaseView, chosen: str | None, theme: Theme) -> Figure:
     return figure
 
 
-def _columns(views: Sequence[CellView], along: ParameterAxis) -> Figure:
+def _columns(views: Sequence[CellView], along: ChartAxis) -> Figure:
     low = np.array([along.shown(view.cell.low[0]) for view in views])
     high = np.array([along.shown(view.cell.high[0]) for view in views])
     return {

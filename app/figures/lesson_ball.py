@@ -81,7 +81,19 @@ def turning_figure(
     layout["yaxis"] = axis(
         theme, "votes for the class", range=[-0.04, 1.06], tickformat=".0%", tickvals=[0, 0.5, 1]
     )
+    low, high = group.together
+    layout["annotations"] = [
+        {
+            "x": 180, "y": high, "xanchor": "right", "yanchor": "bottom", "showarrow": False,
+            "text": f"true share: one value in this band, {low:.0%} to {high:.0%}",
+            "font": {"size": 12, "color": colours["p"]},
+        }
+    ]  # fmt: skip
     layout["shapes"] = [
+        {
+            "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": low, "y1": high, "layer": "below",
+            "fillcolor": colours["p"], "opacity": 0.16, "line": {"width": 0},
+        },
         {
             "type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1,
             "line": {"color": colours["attack"], "width": 2.5},

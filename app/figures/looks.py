@@ -79,6 +79,7 @@ def stage_look(theme: Theme, name: LookName = "page") -> Look:
     }
     return {
         **base,
+        "swept": theme.agree,
         "ramps": {name: list(stops) for name, stops in ramps.items()},
         "palette": list(OKABE_ITO),
     }

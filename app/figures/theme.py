@@ -69,7 +69,11 @@ def base_layout(theme: Theme, **more: Any) -> Figure:
         "margin": {"l": 52, "r": 12, "t": 10, "b": 42},
         "showlegend": False,
         "uirevision": "keep",
-        "hoverlabel": {"font": {"family": "Source Sans, sans-serif", "size": 13}},
+        "hoverlabel": {
+            "font": {"family": "Source Sans, sans-serif", "size": 13, "color": theme.text},
+            "bgcolor": theme.paper,
+            "bordercolor": theme.muted,
+        },
     }
     layout.update(more)
     return layout

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
+from app.figures.portraits import portrait
 from tpc_core import Model, list_models, load_model, load_shape, open_dataset, parse_transform
 from tpc_core.bounds.choose import bounded_model_for, bounded_models
 from tpc_core.data import Dataset, Shape
@@ -87,6 +88,13 @@ def rows(name: str, split: str, category: str, search: str) -> np.ndarray:
     if category != "all":
         found = found[data.labels == data.classes.index(category)]
     return np.array([row for row in found if search in data.object_id(int(row)).lower()], dtype=np.int64)
+
+
+@st.cache_data(max_entries=4096, show_spinner=False)
+def picture(spec: str) -> str:
+    """A small picture of an object of the gallery or of a data set, as an address."""
+    loaded = shape(spec)
+    return portrait(loaded.cloud(min(512, loaded.max_points)).array)
 
 
 @st.cache_data(show_spinner=False)

@@ -22,16 +22,22 @@ DEFAULTS: dict[str, Any] = {
     "budget": "no limit",
     "complete": False,
     "seed": None,
-    "map_mode": "bound",
+    "map_look": "colour",
+    "map_kind": "Slice",
 }
-_ALSO_KEPT = ("model", "asked_model", "asked_transform", "run")
+_ALSO_KEPT = ("model", "proof", "asked_model", "asked_transform", "run")
 _KEPT_BEGINNINGS = ("radius_", "sigma_")
 
 
 def keep_settings() -> None:
-    """Fill in what is missing and hold on to the rest; called once at the top of every run."""
-    for name, value in DEFAULTS.items():
-        st.session_state.setdefault(name, value)
+    """Fill in what is missing and hold on to the rest; called once at the top of every run.
+
+    Streamlit drops the value of a widget that is not on screen, also one that was copied, once a fragment of another
+    page has run. So the values are kept in a dictionary of our own, and put back.
+    """
+    kept: dict[str, Any] = st.session_state.setdefault("kept_settings", dict(DEFAULTS))
     for key in [str(key) for key in st.session_state]:
         if key in DEFAULTS or key in _ALSO_KEPT or key.startswith(_KEPT_BEGINNINGS):
-            st.session_state[key] = st.session_state[key]
+            kept[key] = st.session_state[key]
+    for key, value in kept.items():
+        st.session_state[key] = value

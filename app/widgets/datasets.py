@@ -1,4 +1,4 @@
-"""Browsing ModelNet40 and ShapeNet where they lie on this machine: find an object, then step from one to the next."""
+"""Browsing the data sets that lie on this machine: find an object, then step from one to the next."""
 
 from __future__ import annotations
 
@@ -14,11 +14,18 @@ from app.components.draws import draws
 from app.components.escape_markdown import literal
 from app.figures.votes import strip
 from app.server import cache
+from app.server.owner import may_add
 from tpc_core.data import Dataset, open_dataset
+from tpc_core.data.own import own_names
 from tpc_core.data.roots import VARIABLES
 from tpc_core.errors import TpcError
 
-DATASETS = {"ModelNet40": "modelnet40", "ShapeNet part": "shapenetpart"}
+KNOWN = {"ModelNet40": "modelnet40", "ShapeNet part": "shapenetpart"}
+
+
+def datasets() -> dict[str, str]:
+    """Title -> name of every data set: the known ones, and those that were added to this server."""
+    return {**KNOWN, **{name: name for name in own_names()}}
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ def parsed_spec(spec: str) -> tuple[str, str, int] | None:
     """Data set, split and number of an object; None for one of another kind."""
     name, _, rest = spec.partition(":")
     split, _, number = rest.partition("/")
-    return (name, split, int(number)) if name in DATASETS.values() and number.isdecimal() else None
+    return (name, split, int(number)) if name in datasets().values() and number.isdecimal() else None
 
 
 def step(spec: str, shelf: Shelf | None, by: int | None) -> str:
@@ -117,8 +124,8 @@ def _preview(data: Dataset, row: int) -> None:
 
 
 def _folder(name: str) -> None:
-    """Where the app serves this machine alone, its user may say where the data lie."""
-    if st.get_option("server.address") not in ("127.0.0.1", "localhost", "::1"):
+    """Whoever runs the server may say where the data lie."""
+    if not may_add() or name not in VARIABLES:
         return
     given = st.text_input("The folder that holds it", key=f"{name}_folder", placeholder="~/data")
     if not st.button("Look there", key=f"{name}_look", disabled=not given.strip()):

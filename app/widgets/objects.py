@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from app.components.escape_markdown import literal
 from app.components.thumbnails import thumbnails
+from app.figures.portraits import SIDE, portrait
 from app.server import cache
 from app.server.visitors import uploads
 from app.session.links import Piece
 from app.session.uploads import is_upload, read_upload
-from app.widgets.datasets import DATASETS, browse, parsed_spec, step
+from app.widgets.datasets import browse, datasets, parsed_spec, step
 from tpc_core import gallery
-from tpc_core.data import Shape
+from tpc_core.data import MODELNET40_CLASSES, Shape
 from tpc_core.data.files.load import FORMATS
+from tpc_core.data.pose import turned_z_up
 from tpc_core.data.sandbox import warm_up
 from tpc_core.errors import TpcError, UnknownName
 
@@ -45,7 +49,7 @@ def shape_of(spec: str) -> Shape:
                 "this is a file that somebody uploaded, and it is not here any more; upload it again"
             )
         return mine
-    if spec.partition(":")[0] not in ("gallery", *DATASETS.values()):
+    if spec.partition(":")[0] not in ("gallery", *datasets().values()):
         raise UnknownName(f"{spec!r} names no object; write gallery:chair-1 or modelnet40:test/17")
     return cache.shape(spec)
 
@@ -115,11 +119,12 @@ def _steps(spec: str) -> None:
 @st.dialog("Choose an object", width="large")
 def choose_object() -> None:
     """Gallery, data sets and upload, one tab each."""
-    tabs = st.tabs(["Gallery", *DATASETS, "Upload"])
+    known = datasets()
+    tabs = st.tabs(["Gallery", *known, "Upload"])
     taken = None
     with tabs[0]:
         taken = _gallery()
-    for tab, (title, name) in zip(tabs[1:], DATASETS.items(), strict=False):
+    for tab, (title, name) in zip(tabs[1:], known.items(), strict=False):
         with tab:
             taken = browse(title, name) or taken
     with tabs[-1]:
@@ -154,7 +159,7 @@ def _upload() -> str | None:
     warm_up()
     endings = ", ".join(ending.lstrip(".") for ending in sorted(FORMATS))
     st.caption(
-        f"A mesh or a cloud, z-up, at most 50 MB: {endings}. It is yours: nobody else sees it, nothing is kept on disk."
+        f"A mesh or a cloud, at most 50 MB: {endings}. It is yours: nobody else sees it, nothing is kept on disk."
     )
     given = st.file_uploader("File", type=[ending.lstrip(".") for ending in FORMATS], key="upload_file")
     if given is None:
@@ -165,8 +170,35 @@ def _upload() -> str | None:
     except TpcError as error:
         st.error(literal(error))
         return None
-    kind = "a mesh" if shape.mesh is not None else "a cloud"
-    st.success(f"{shape.name}: {kind}, up to {shape.max_points:,} points")
+    shape, words = _described(shape, given.name)
     if not st.button("Show this object", type="primary", key="upload_take"):
         return None
-    return uploads().put(str(st.session_state["visitor"]), content, shape)
+    return uploads().put(str(st.session_state["visitor"]), content + words.encode(), shape)
+
+
+def _described(shape: Shape, file: str) -> tuple[Shape, str]:
+    """What a file does not say itself, asked of its visitor: which axis points up, and of which class it is."""
+    picture, controls = st.columns([1, 2.4])
+    with controls:
+        kind = "a mesh" if shape.mesh is not None else "a cloud"
+        st.markdown(f"**{literal(shape.name)}**: {kind}, up to {shape.max_points:,} points")
+        if file.lower().endswith(".glb"):
+            st.caption("glTF files are y-up by definition: this one was turned z-up.")
+        up = st.segmented_control(
+            "Up axis", ["z", "y"], default="z", key="upload_up", help="The axis that points up in the file."
+        )
+        label = st.selectbox(
+            "Class", ["unknown", *MODELNET40_CLASSES], key="upload_class", format_func=_plain_class,
+            help="What it is, so that the page can say whether the model is right.",
+        )  # fmt: skip
+    described = replace(
+        turned_z_up(shape) if up == "y" else shape, label=None if label == "unknown" else str(label)
+    )
+    with picture:
+        points = described.cloud(min(512, described.max_points)).array
+        st.html(f'<img alt="The object as it stands" src="{portrait(points)}" width="{SIDE}">')
+    return described, f"{up}|{label}"
+
+
+def _plain_class(name: str) -> str:
+    return name.replace("_", " ")

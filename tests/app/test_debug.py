@@ -22,6 +22,7 @@ from tests.engines.models import growing, until
 from tpc_core import Certificate, certify, list_models, parse_transform
 from tpc_core.case_view import CaseView
 from tpc_core.engines import Call, Steps
+from tpc_core.explain import explain_certificate
 from tpc_core.forecast import radius_by_votes
 
 needs_model = pytest.mark.skipif(
@@ -67,7 +68,7 @@ class TestPage:
             debug.run()
         assert not debug.exception
         assert not debug.error
-        for panel in ("Attack", "What would it take", "Around it", "Points", "Compare", "Why"):
+        for panel in ("Attack", "Models", "Votes and sigma", "Neighbours", "Points", "Compare", "Why"):
             steered(debug.button_group, "debug_panel").set_value(panel).run()
             assert not debug.exception, panel
 
@@ -159,25 +160,56 @@ def linked_words(words: dict[str, str]) -> None:
     st.session_state["cell"] = None if link is None else link.cell
 
 
-@needs_model
-def test_one_click_settles_a_cell_that_was_short_of_votes() -> None:
+def after_click(visitor: str, key: str) -> tuple[AppTest, Any]:
+    """The example with too few votes, a click on a remedy, and the case that came of it."""
     from app.pages.debug.cases import cases, keep
 
     request, certificate = EXAMPLES[2].request(), made(2)
-    first = CaseView.of(certificate).failing[0]
-    keep("one-click", "short of votes", certificate, request.model)
-    app = AppTest.from_function(debug_page, default_timeout=60, kwargs={"visitor": "one-click"}).run()
-    app.button(key="debug_do_now_more-votes").click().run()
+    before = keep(visitor, "short of votes", certificate, request.model, request)
+    app = AppTest.from_function(debug_page, default_timeout=60, kwargs={"visitor": visitor}).run()
     end = time.monotonic() + PATIENCE
-    while len(cases("one-click")) == 1 and time.monotonic() < end:
+    while key not in {button.key for button in app.button} and time.monotonic() < end:
+        time.sleep(0.1)  # a worker opens the certificate
+        app.run()
+    app.button(key=key).click().run()
+    while app.session_state["debug_case"] == before.id and time.monotonic() < end:
         time.sleep(0.1)
         app.run()
     assert not app.exception
-    after = next(case for case in cases("one-click").values() if case.title.endswith("continued"))
+    return app, cases(visitor)[app.session_state["debug_case"]]
+
+
+@needs_model
+def test_one_click_finishes_the_whole_run_within_twice_the_votes_that_it_says() -> None:
+    certificate = made(2)
+    said = explain_certificate(CaseView.of(certificate)).primary
+    assert said is not None
+    app, after = after_click("one-click", "debug_do_all_go-on")
+    assert after.certificate.verdict == "certified"
+    assert said.votes / 2 <= after.certificate.samples - certificate.samples <= 2 * said.votes
+    # It lands in a comparison of before and after, and the Certify page has the run with its question.
+    assert app.session_state["debug_panel"] == "Compare"
+    assert app.session_state["debug_other"].startswith("file:")
+    assert app.session_state["run"] == after.id.removeprefix("run:")
+
+
+@needs_model
+def test_one_cell_can_be_settled_by_itself() -> None:
+    certificate = made(2)
+    first = CaseView.of(certificate).failing[0]
+    app, after = after_click("one-cell", "debug_do_cell_0_more-votes")
     assert CaseView.of(after.certificate).cell(first.path).state == "passed"
-    assert after.certificate.samples > certificate.samples
+    assert app.session_state["debug_panel"] == "Compare"
+
+
+@needs_model
+def test_a_link_without_an_object_says_what_it_needs() -> None:
+    app = AppTest.from_function(debug_page, default_timeout=60, kwargs={"visitor": "half a link"})
+    app.query_params["transform"] = "z-taper"
     app.run()
-    assert app.session_state["debug_case"] == after.id
+    assert not app.exception
+    (told,) = [info.value for info in app.info]
+    assert "the object and the model" in told
 
 
 class TestFigures:
@@ -308,3 +340,45 @@ def test_going_on_waits_for_a_run_that_writes_into_the_same_ledger_and_holds_nob
     assert task.join(PATIENCE)
     assert account.certificate is not None
     assert account.certificate.samples > certificate.samples
+
+
+@needs_model
+class TestExact:
+    """Certificates without votes: their cells, the cloud that refutes them, and both kinds side by side."""
+
+    @pytest.mark.parametrize(
+        "kind", ["certified", "of two", "refuted", "largest", "ball", "refuted ball", "parts, some refuted"]
+    )
+    def test_every_kind_of_exact_proof_can_be_looked_into(self, kind: str) -> None:
+        from tests.certificate.test_certain import genuine as exact
+
+        debug = exact_page(exact(kind))
+        assert not debug.error
+        words = "\n".join(caption.value for caption in debug.caption)
+        wrong = "refuted" in kind or kind == "largest"
+        assert ("the plain network says" in words) == wrong
+        assert "By votes, smoothed" in words
+
+    def test_both_kinds_of_proof_stand_beside_each_other(self) -> None:
+        from tests.certificate.test_certain import genuine as exact
+        from tests.certificate.test_certain import model
+        from tpc_core import load_object
+
+        votes = certify(model(), load_object("gallery:chair-1", points=48), "z-taper", 0.05)
+        debug = exact_page(exact("certified"), votes)
+        table = debug.dataframe[0].value
+        assert sorted(table["Proof"]) == ["by votes", "exact"]
+        assert set(table["Chance of error"]) == {"none", "0.1 %"}
+
+
+def exact_page(first: Certificate, *others: Certificate) -> AppTest:
+    from app.pages.debug.cases import keep
+
+    visitor = f"looks into {first.checksum[:8]} of {len(others)}"
+    for certificate in (*others, first):
+        keep(visitor, certificate.question.transform, certificate, None)
+    app = AppTest.from_function(debug_page, default_timeout=60, kwargs={"visitor": visitor})
+    app.session_state["debug_case"] = f"file:{first.checksum[:16]}"
+    app.run()
+    assert not app.exception
+    return app

@@ -24,13 +24,12 @@ from app.figures.cells import (
 )
 from app.figures.cloud import LIMIT, CloudView, MeshView, certified_parts_figure, cloud_figure
 from app.figures.points import bounds_figure
-from app.figures.single import convergence_figure, group_figure, landscape_figure
+from app.figures.single import convergence_figure, group_figure
 from app.figures.theme import DARK, LIGHT, OKABE_ITO, theme_of
 from app.figures.votes import MOST_POINTS, draw_strip, strip, tally
 from app.server.jobs import CellView, Count
 from tpc_core import parse_transform
 from tpc_core.covers import Cell
-from tpc_core.landscape import Landscape
 from tpc_core.statistics import lower_confidence_bound
 
 LEVEL = 0.01
@@ -309,28 +308,6 @@ class TestSingle:
         assert figure["data"][1]["y"] == [0.85, 0.93]
         assert figure["layout"]["shapes"][0]["y0"] == 0.9
         valid(convergence_figure([], None, LIGHT))
-
-    def test_the_certified_interval_is_drawn_in_degrees(self) -> None:
-        grid = np.linspace(-1, 1, 5)[:, None]
-        landscape = Landscape(grid, np.linspace(0, 1, 5), ["chair"] * 5)
-        figure = landscape_figure(landscape, parse_transform("z-twist"), (np.pi / 9,), "chair", DARK)
-        valid(figure)
-        assert figure["layout"]["shapes"][1]["x1"] == pytest.approx(20)
-
-    @pytest.mark.parametrize(("name", "outline"), [("z-shear", "circle"), ("z-twist+z-rotation", "rect")])
-    def test_the_certified_region_has_its_own_outline(self, name, outline) -> None:
-        sides = np.linspace(-1, 1, 3)
-        grid = np.stack([s.ravel() for s in np.meshgrid(sides, sides, indexing="xy")], axis=1)
-        transform = parse_transform(name)
-        figure = landscape_figure(
-            Landscape(grid, np.full(9, np.nan), [""] * 9),
-            transform,
-            (0.1,) * len(transform.radii),
-            "chair",
-            LIGHT,
-        )
-        valid(figure)
-        assert figure["layout"]["shapes"][0]["type"] == outline
 
     def test_the_target_stands_out_among_the_votes_of_a_group(self) -> None:
         figure = group_figure({"table": 10, "chair": 90}, "chair", LIGHT)

@@ -33,9 +33,10 @@ def lessons() -> AppTest:
     return AppTest.from_function(lessons_page, default_timeout=60)
 
 
-def at(app: AppTest, lesson: str, **values: object) -> AppTest:
-    """The page at a lesson with some of its fields set."""
+def at(app: AppTest, lesson: str, step: str = "3", **values: object) -> AppTest:
+    """The page at a lesson with some of its fields set, all of its steps shown."""
     app.session_state["lesson"] = lesson
+    app.session_state[f"lesson{lesson}_step"] = step
     for name, value in values.items():
         app.session_state[f"lesson{lesson}_{name}"] = value
     app.run()
@@ -56,8 +57,38 @@ class TestLessons:
         at(lessons, lesson)
         assert len(lessons.latex) == 1
         assert re.search(r"\\textcolor\{#\w{6}\}\{[^}]*\d", lessons.latex[0].value)
-        assert [expander.label for expander in lessons.expander] == ["Answer"]
-        assert lessons.expander[0].markdown[0].value
+
+    @pytest.mark.parametrize("lesson", LESSON.options)
+    def test_it_begins_with_an_object_and_one_slider_and_shows_its_steps_one_by_one(
+        self, lessons: AppTest, lesson: str
+    ) -> None:
+        at(lessons, lesson, step="1")
+        assert not lessons.latex
+        assert not lessons.radio
+        panel = next(
+            key
+            for key in (f"lesson{lesson}_drag", f"lesson{lesson}_first")
+            if f"{key}_heard" in lessons.session_state
+        )
+        assert len(lessons.session_state[f"{panel}_heard"]) == 1
+        lessons.button(key=f"next_{lesson}_1").click().run()
+        assert lessons.latex
+        assert not lessons.radio
+        lessons.button(key=f"next_{lesson}_2").click().run()
+        assert len(lessons.radio) == 1
+        assert not lessons.exception
+
+    @pytest.mark.parametrize("lesson", LESSON.options)
+    def test_a_question_is_checked_and_explained(self, lessons: AppTest, lesson: str) -> None:
+        at(lessons, lesson)
+        options = lessons.radio[0].options
+        verdicts = []
+        for option in options:
+            lessons.radio[0].set_value(option).run()
+            verdicts.append('data-answer="right"' in text(lessons))
+        assert sorted(verdicts) == [False] * (len(options) - 1) + [True]
+        lessons.radio[0].set_value(options[verdicts.index(True)]).run()
+        assert lesson in lessons.session_state["lessons_solved"]
 
     def test_each_object_that_is_offered_breaks_where_the_lesson_says(self, lessons: AppTest) -> None:
         for name in live.fragile(live.NOISE_MODEL)[:2]:
@@ -167,3 +198,60 @@ def _contrast(one: str, two: str) -> float:
 
     brighter, darker = sorted((light(one), light(two)), reverse=True)
     return (brighter + 0.05) / (darker + 0.05)
+
+
+def test_the_notes_of_all_lessons_take_45_minutes_and_have_exercises_with_solutions() -> None:
+    from app.pages.lessons.notes import DOCUMENT, notes
+    from app.pages.lessons.page import LESSONS
+
+    every = notes(DOCUMENT.read_text(encoding="utf-8"))
+    assert list(every) == list(LESSON.options)
+    assert sum(each.minutes for each in every.values()) == 45
+    for number, each in every.items():
+        assert each.title == LESSONS[number].TITLE
+        for part in ("Say", "Do", "Exercise", "Solution"):
+            assert f"**{part}.**" in each.text, number
+
+
+def test_what_a_browser_remembers_is_checked() -> None:
+    app = AppTest.from_function(restored_page, default_timeout=30).run()
+    assert not app.exception
+    assert app.session_state["lesson2_step"] == "3"
+    assert app.session_state["lessons_solved"] == {"2"}
+    assert "lesson1_step" not in app.session_state
+
+
+def restored_page() -> None:
+    """What a browser sends, part of it damaged."""
+    from types import SimpleNamespace
+
+    import streamlit as st
+
+    from app.pages.lessons import progress
+
+    told = {"steps": {"1": "99", "2": "3", "x": "2"}, "solved": ["2", "<b>", 7]}
+    st.session_state["lesson_progress"] = SimpleNamespace(restored=told)
+    progress._restore()
+
+
+def test_the_handouts_in_the_repository_are_those_that_the_script_writes() -> None:
+    from app.export.handout import HANDOUTS, exercise_of, handout, ideas
+    from app.pages.lessons.notes import DOCUMENT, notes
+
+    document = DOCUMENT.read_text(encoding="utf-8")
+    every, words = notes(document), ideas(document)
+    assert list(HANDOUTS) == list(LESSON.options)
+    for lesson, each in every.items():
+        exercise = exercise_of(each.text)
+        assert exercise
+        made = handout(lesson, each.title, words[lesson], exercise)
+        kept = DOCUMENT.with_name("handouts") / f"lesson-{lesson}.html"
+        if kept.exists():  # a wheel has none
+            assert without_pictures(kept.read_text(encoding="utf-8")) == without_pictures(made)
+        solution = each.text.rpartition("**Solution.**")[2].strip()
+        assert solution not in made
+
+
+def without_pictures(page: str) -> str:
+    """Pixels may differ by the version of the library that draws them."""
+    return re.sub(r'src="data:[^"]+"', "", page)

@@ -28,16 +28,16 @@ HELD = {
 }
 ASKED = {
     "object": "gallery:sofa-1",
-    "transform": "z-taper+z-rotation",
+    "transform": "z-twist+z-rotation",
     "largest": "yes",
-    "radius": "taper=0.1,rotation=3",
+    "radius": "twist=20,rotation=3",
     "model": "pointnet64-noise",
     "sigma": "0.1",
     "alpha": "0.01",
     "budget": "10000",
     "complete": "yes",
     "seed": "7",
-    "map": "margin",
+    "map": "print",
 }
 
 needs_model = pytest.mark.skipif(
@@ -168,10 +168,10 @@ def test_a_value_beyond_its_slider_stops_at_its_end() -> None:
 @pytest.mark.parametrize(
     ("query", "kept"),
     [
-        ({"radius": "-3"}, ("radius_z-taper_taper", 0.1)),
-        ({"radius": "rotation=1"}, ("radius_z-taper_taper", 0.1)),
-        ({"model": "pointnet64-z-twist"}, ("asked_model", "pointnet64-noise")),
-        ({"sigma": "0.1"}, ("asked_model", "pointnet64-noise")),
+        ({"transform": "z-twist", "radius": "-3"}, ("asked_transform", "z-twist")),
+        ({"transform": "z-twist", "radius": "rotation=1"}, ("asked_transform", "z-twist")),
+        ({"model": "pointnet64-z-twist"}, ("asked_model", "pointnet64-cylinder")),
+        ({"sigma": "0.1"}, ("asked_model", "pointnet64-cylinder")),
         ({"alpha": "0"}, ("confidence", "99.9 %")),
         ({"seed": "-1"}, ("seed", None)),
         ({"budget": "all"}, ("budget", "no limit")),

@@ -46,10 +46,13 @@ def test_durations_read_as_people_say_them(seconds: float, words: str) -> None:
 @pytest.mark.parametrize(
     ("work", "words"),
     [
-        (Estimate(3, 500.0), "About 3 cells, 500 votes, 5 s; 100 votes/s on CPU."),
-        (Estimate(1, 50.0), "About 50 votes, under a second; 100 votes/s on CPU."),
-        (Estimate(5000, math.inf), "More than 5,000 cells: this may take long; 100 votes/s on CPU."),
-        (Estimate(0, None), "Cells from the identity outwards until one fails; 100 votes/s on CPU."),
+        (Estimate(3, 500.0), "About 3 cells, 500 votes, 5 s. 100 votes/s on CPU."),
+        (Estimate(1, 50.0), "About 50 votes, under a second. 100 votes/s on CPU."),
+        (Estimate(5000, math.inf), "More than 5,000 cells: this may take long. 100 votes/s on CPU."),
+        (
+            Estimate(0, None),
+            "Cells are tested from the object outwards, until one fails. 100 votes/s on CPU.",
+        ),
     ],
 )
 def test_an_estimate_is_a_sentence(work: Estimate, words: str) -> None:

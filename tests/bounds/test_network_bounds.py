@@ -324,3 +324,12 @@ def test_networks_that_cannot_be_bounded_say_so() -> None:
         network_of(PointNet(4, canonical="unsheared"))
     with pytest.raises(UnsupportedRequest, match="DGCNN"):
         network_of(DGCNN(4))
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-170, 1e-155, 1.0])
+def test_a_length_is_never_too_short_however_small_the_numbers(size: float) -> None:
+    """Squares underflow; a network of tiny weights would have its rounding counted as nothing."""
+    from tpc_core.bounds.backward import _length
+
+    values = torch.full((1, 900), size, dtype=torch.float64)
+    assert float(_length(values)) >= 30 * size

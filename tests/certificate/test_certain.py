@@ -99,6 +99,9 @@ def margins_of(certificate: Certificate) -> int:
 def test_what_was_not_checked_is_said_to_be_trusted() -> None:
     assert "margins" in verify(genuine("certified")).on_trust
     assert "counterexample" in verify(genuine("refuted")).on_trust
+    assert all(word in verify(genuine("largest")).on_trust for word in ("margins", "counterexample"))
+    assert all(word in verify(genuine("largest ball")).on_trust for word in ("margin of", "counterexample"))
+    assert "class" in verify(genuine("open ball")).on_trust
 
 
 def test_the_sentence_says_what_was_proved() -> None:

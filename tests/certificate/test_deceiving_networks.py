@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import shutil
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from tpc_core import Model, Options, certify, load_model, load_object
-from tpc_core.errors import UnsupportedRequest
+from tpc_core.errors import InvalidFile, InvalidValue, UnsupportedRequest
+from tpc_core.models import add_model
 from tpc_core.models.brought import model_of
 from tpc_core.models.pointnet import PointNet
 from tpc_core.smoothing import CoordinateSmoothing
@@ -94,3 +100,149 @@ def test_votes_are_those_of_the_network_and_not_of_its_weights(how: str) -> None
 
 def test_a_plain_network_of_ours_is_still_proved() -> None:
     assert certify(filled(PointNet(40)), CHAIR, "z-taper", 0.1, CERTAIN).verdict == "certified"
+
+
+# -- a function of one cloud, or nothing ---------------------------------------------------------------------------
+
+
+class Remembering(nn.Module):
+    """Its answers drift with what it was asked before, each time by less than a check of the answers would see."""
+
+    level: Tensor
+
+    def __init__(self, counting: bool) -> None:
+        super().__init__()
+        self.counting, self.calls = counting, 0
+        self.register_buffer("level", torch.zeros(()), persistent=False)
+
+    def forward(self, points: Tensor) -> Tensor:
+        self.calls += self.counting
+        if not self.counting:
+            self.level += 1e-4 * points.mean()
+        top = points[..., 2].amax(dim=1)
+        return torch.stack([top, 0.2 - top + self.level + 1e-5 * self.calls], dim=1)
+
+
+@pytest.mark.parametrize("counting", [True, False])
+def test_a_network_with_a_memory_is_refused(counting: bool) -> None:
+    with pytest.raises(InvalidValue, match="from one call to the next"):
+        certify(Remembering(counting).eval(), CHAIR, "z-taper", 0.1, sigma=0.1)
+
+
+def test_a_network_that_looks_at_the_place_in_the_batch_is_refused() -> None:
+    def by_place(points: Tensor) -> Tensor:
+        place = torch.arange(len(points)) % 4 == 3
+        return torch.stack([points[..., 2].amax(dim=1), place.float()], dim=1)
+
+    with pytest.raises(InvalidValue, match="others in its batch"):
+        certify(by_place, CHAIR, "z-taper", 0.1, sigma=0.1)
+
+
+def test_a_layer_left_in_training_mode_is_put_into_eval_mode() -> None:
+    """The network as a whole says that it is in eval mode; one BatchNorm in it would look at the whole batch."""
+    network = filled(PointNet(40))
+    network.head.hidden[1].train()
+    model = model_of(network, CoordinateSmoothing(0.1))
+    assert not any(layer.training for layer in model.module.modules())
+    plain = model_of(filled(PointNet(40)), CoordinateSmoothing(0.1))
+    torch.testing.assert_close(
+        model.module(CHAIR.points.expand(2, -1, -1)), plain.module(CHAIR.points.expand(2, -1, -1))
+    )
+
+
+def test_nan_is_a_vote_for_no_class() -> None:
+    """The largest of three NaNs is the first of them; a network that breaks under noise would be certified for it."""
+
+    def broken(points: Tensor) -> Tensor:
+        height = points[..., 2].amax(dim=1)
+        logits = torch.stack([height - 9, height, height - 5], dim=1)
+        return torch.where((height > 1.05)[:, None], torch.nan, logits)
+
+    with pytest.raises(InvalidValue, match="NaN"):
+        certify(broken, CHAIR, "z-taper", 0.1, sigma=0.3)
+
+
+# -- the digest follows the function -------------------------------------------------------------------------------
+
+
+def _closure(of: float) -> Callable[[Tensor], Tensor]:
+    return lambda points: torch.stack([points[..., 2].amax(dim=1), of - points[..., 2].amax(dim=1)], dim=1)
+
+
+class Setting(nn.Module):
+    """What it answers hangs on a plain value and on a buffer that is not stored."""
+
+    shift: Tensor
+
+    def __init__(self, above: float = 0.2, shift: float = 0.0) -> None:
+        super().__init__()
+        self.above = above
+        self.register_buffer("shift", torch.tensor(shift), persistent=False)
+
+    def forward(self, points: Tensor) -> Tensor:
+        top = points[..., 2].amax(dim=1)
+        return torch.stack([top, self.above - top + self.shift], dim=1)
+
+
+NETWORKS: dict[str, Callable[[float], object]] = {
+    "what a function closes over": _closure,
+    "a setting of a module": lambda value: Setting(above=value),
+    "a buffer that is not stored": lambda value: Setting(shift=value),
+    "what a partial function was given": lambda value: functools.partial(_by_argument, above=value),
+    "a network that a function calls": lambda value: _calling(Setting(above=value)),
+}
+
+
+def _by_argument(points: Tensor, above: float) -> Tensor:
+    return Setting(above)(points)
+
+
+def _calling(network: nn.Module) -> Callable[[Tensor], Tensor]:
+    def ask(points: Tensor) -> Tensor:
+        answer: Tensor = network(points)
+        return answer
+
+    return ask
+
+
+@pytest.mark.parametrize("what", NETWORKS)
+def test_another_function_has_another_digest(what: str) -> None:
+    """Votes of the one must never go on as votes of the other."""
+    smoothing = CoordinateSmoothing(0.1)
+    digests = [
+        model_of(NETWORKS[what](value), smoothing, name="net").digest  # type: ignore[arg-type]
+        for value in (0.2, 0.4, 0.2)
+    ]
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_a_helper_beside_the_factory_is_part_of_its_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The class stays as it is and the weights as well; a function that it imports has changed."""
+    (tmp_path / "strange_ops.py").write_text("def pool(rows):\n    return rows.amax(dim=1)\n")
+    (tmp_path / "strange_factory.py").write_text(
+        "import torch\nfrom strange_ops import pool\n\n"
+        "class Net(torch.nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.out = torch.nn.Linear(3, 4)\n\n"
+        "    def forward(self, points):\n        return self.out(pool(points))\n\n"
+        "def make():\n    torch.manual_seed(0)\n    return Net()\n"
+    )
+    monkeypatch.setenv("TPC_MODELS", str(tmp_path / "models"))
+
+    def forget() -> None:
+        for name in ("strange_ops", "strange_factory"):
+            sys.modules.pop(name, None)
+        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        importlib.invalidate_caches()
+
+    try:
+        add_model("strange", "strange_factory:make", folder=tmp_path)
+        forget()
+        assert load_model("strange").name == "strange"
+        forget()
+        (tmp_path / "strange_ops.py").write_text("def pool(rows):\n    return rows.amin(dim=1)\n")
+        with pytest.raises(InvalidFile, match="another network under the same name"):
+            load_model("strange")
+    finally:
+        forget()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.certificate.made import changed
 from tpc_core import Certificate, verify
 from tpc_core.cli import main
 
@@ -106,6 +108,38 @@ def test_verify_accepts_and_replays_a_genuine_file(
     facts = json.loads(capsys.readouterr().out)
     assert facts["valid"]
     assert facts["replayed_votes"] > 0
+
+
+def test_votes_are_on_trust_until_they_are_cast_again(
+    certificate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["verify", str(certificate)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("holds together: ")
+    assert "votes; --replay" in said
+    assert main(["verify", str(certificate), "--replay"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("valid: ")
+    assert "on trust" not in said
+
+
+@pytest.mark.parametrize("what", ["model", "object"])
+def test_a_borrowed_name_is_said(certificate: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The votes of one network, or about one chair, under the name of another: they come out again, and prove that."""
+
+    def lie(content: dict[str, Any]) -> None:
+        if what == "model":
+            content["question"]["model"] = content["model"]["name"] = "pointnet64-cylinder"
+        else:
+            content["question"]["object"] = "gallery:chair-2"
+
+    certificate.write_text(changed(Certificate.load(certificate), lie).to_json())
+    capsys.readouterr()
+    assert main(["verify", str(certificate), "--replay"]) == 0
+    assert f"a name of something else: the {what} " in capsys.readouterr().out
+    assert main(["verify", str(certificate), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["borrowed_names"]) == 1
 
 
 def test_verify_rejects_a_file_that_was_changed(

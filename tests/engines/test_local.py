@@ -33,6 +33,7 @@ from tpc_core.engines import (
     WorkFailed,
 )
 from tpc_core.engines.messages import PROTOCOL, Hello, OtherVersion, decode, encode
+from tpc_core.engines.parcels import Lacking, Shelf, pack
 from tpc_core.errors import InvalidValue
 from tpc_core.runs import Begun, CertifyWork
 
@@ -270,3 +271,25 @@ def test_votes_are_told_while_they_are_cast(pair: LocalEngine) -> None:
     assert isinstance(heard[0], Begun)
     assert sum(isinstance(message, VotesCounted) for message in heard) > 0
     assert isinstance(heard[-1], Done)
+
+
+def test_a_worker_keeps_variants_of_one_network_apart() -> None:
+    """Two smoothings of one network are one function h, and two questions: neither is answered for the other."""
+    shelf = Shelf()
+    plain = load_model("pointnet64-noise")
+    twisted = load_model("pointnet64-noise@z-twist:20")
+    renamed = replace(plain, card=plain.card.model_copy(update={"classes": plain.classes[::-1]}))
+    assert plain.digest == twisted.digest == renamed.digest
+    for model in (plain, twisted, plain):
+        found = shelf.unpack(pack(model)[0])
+        assert (found.name, found.smoothing) == (model.name, model.smoothing)
+    parcel, models = pack([plain, twisted, renamed])
+    assert len(models) == 3
+    with pytest.raises(Lacking) as lacking:
+        shelf.unpack(parcel)
+    shelf.put(lacking.value.key, pickle.dumps(models[lacking.value.key]))
+    assert [model.classes for model in shelf.unpack(parcel)] == [
+        plain.classes,
+        plain.classes,
+        renamed.classes,
+    ]

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tpc_core.exact.cells import Cells, covers, join, root
-from tpc_core.transforms import Ball, Box, Region
+from tpc_core.transforms import Ball, Box, Product, Region
 
 seeds = st.integers(0, 2**32 - 1)
 REGIONS = [Box((0.3,)), Box((0.1, 2.0)), Ball(0.7, 2), Ball(0.05, 3), Box((0.1, 0.2, 0.3))]
+REGIONS += [Product((Ball(0.7, 2), Box((0.3,))))]
 
 
 def tree(region: Region, rng: np.random.Generator, splits: int) -> Cells:

@@ -68,7 +68,7 @@ def test_the_primary_remedy_finishes_the_whole_run_for_about_what_it_says() -> N
     after = continued(before, NARROW, remedy.focus)
     assert after.verdict == "certified"
     spent = after.samples - before.samples
-    assert spent / 4 < remedy.votes < 4 * spent
+    assert spent / 2 < remedy.votes < 2 * spent
     assert replay(after, NARROW) == after.samples
     assert explain_certificate(CaseView.of(after)).primary is None
 

@@ -10,7 +10,7 @@ import torch
 
 from tpc_core import load_model, load_object
 from tpc_core.exact import Network, network_of
-from tpc_core.teaching import bending_neuron, margin_forms, neuron_form
+from tpc_core.teaching import bending_neuron, margin_forms
 from tpc_core.transforms import Taper
 
 POINTS = load_object("gallery:chair-1", points=64).points
@@ -27,22 +27,19 @@ def label() -> int:
 
 @pytest.mark.parametrize(("low", "high"), [(-0.5, 0.5), (-0.1, 0.4), (0.2, 0.25)])
 def test_the_neuron_stays_in_its_band_and_is_the_network_own(low: float, high: float) -> None:
-    chosen = bending_neuron(network(), POINTS, 0.5)
-    neuron = neuron_form(network(), POINTS, low, high, chosen)
+    neuron = bending_neuron(network(), POINTS, low, high)
     assert bool((np.abs(neuron.after - neuron.middle) <= neuron.error * (1 + 1e-9) + 1e-12).all())
     moved = Taper().apply(POINTS.double(), torch.from_numpy(neuron.places[:, None].copy()))
-    real = torch.relu(network().points[0](moved.reshape(-1, 3))).view(len(neuron.places), -1)[:, chosen]
+    real = torch.relu(network().points[0](moved.reshape(-1, 3))).view(len(neuron.places), -1)[
+        :, neuron.number
+    ]
     assert np.allclose(real.numpy(), neuron.after, atol=1e-12)
 
 
-def test_a_neuron_that_bends_loses_something_and_one_that_does_not_loses_nothing() -> None:
-    chosen = bending_neuron(network(), POINTS, 0.5)
-    wide = neuron_form(network(), POINTS, -0.5, 0.5, chosen)
+def test_narrower_cells_lose_less() -> None:
+    wide, narrow = (bending_neuron(network(), POINTS, 0.0, width) for width in (0.4, 0.05))
     assert wide.kinks
-    assert wide.error > 1e-3
-    straight = neuron_form(network(), POINTS, 0.45, 0.5, chosen)
-    assert not straight.kinks
-    assert straight.error < 1e-9
+    assert 0 < narrow.error < wide.error / 4
 
 
 @pytest.mark.parametrize("count", [2, 8, 12])

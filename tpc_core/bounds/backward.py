@@ -18,7 +18,10 @@ from torch import Tensor
 from tpc_core.bounds.affine import ROUNDING, Pooled, Rows
 from tpc_core.bounds.network import Dense, Network
 from tpc_core.models.pooled import scatter_rows
-from tpc_core.transforms.forms import UNIT, InputForm
+from tpc_core.transforms.forms import TINY, UNIT, InputForm
+
+UNDERFLOW = 1e-150
+"""Numbers below 1e-162 have squares of zero: this is longer than all of them that a layer can have together."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +210,7 @@ class Descent:
         slopes = flat @ generators.transpose(1, 2)
         lost = self.loss + size * (4 * (terms + 32) * UNIT)
         reach = slopes.abs().sum(dim=2) + (absolute @ error.unsqueeze(2)).squeeze(2) + lost
-        return self.constant - reach * (1 + 1e-10) - self.constant.abs() * ROUNDING, slopes
+        return self.constant - reach * (1 + 1e-10) - self.constant.abs() * ROUNDING - TINY, slopes
 
 
 def through_head(network: Network, trace: HeadTrace, label: int, rivals: Tensor) -> Descent:
@@ -261,4 +264,4 @@ def _total(values: Tensor) -> Tensor:
 def _length(values: Tensor) -> Tensor:
     """The Euclidean length along the last axis, rounded up."""
     length: Tensor = torch.linalg.vector_norm(values, dim=-1)
-    return length * (1 + 1e-12)
+    return length * (1 + 1e-12) + UNDERFLOW

@@ -24,6 +24,7 @@ from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidCertificate, UnsupportedRequest
 from tpc_core.ledger import Ledger, Refutation, Tally, subject_of
 from tpc_core.machinery.atomic import write_atomically
+from tpc_core.pictures import fact_table, verdict_box
 from tpc_core.question import Question
 from tpc_core.smoothing import GENERATOR
 
@@ -177,6 +178,18 @@ class Certificate(Record):
                 "a certificate holds a ledger of votes or the cells of a certain proof, one of the two"
             )
         return self
+
+    def _repr_html_(self) -> str:
+        """The verdict and what it rests on, where a notebook shows it; `tpc_core.notebook` has its map."""
+        facts = {
+            "object": f"{self.question.object}, {self.question.points} points",
+            "model": self.model.name,
+            "transform": f"{self.question.transform} within {self.question.radius_text()}",
+            "proof": "certain" if self.certain is not None else f"by votes, alpha {self.alpha:g}",
+            "votes": None if self.certain is not None else f"{self.samples:,}",
+            "checksum": f"{self.checksum[:12]}...",
+        }
+        return verdict_box(self.verdict, self.sentence) + fact_table(facts)
 
     @property
     def content_digest(self) -> str:

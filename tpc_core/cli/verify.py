@@ -10,9 +10,9 @@ import click
 
 from tpc_core.certificate.schema import Certificate
 from tpc_core.cli.options import as_json, progress_bar
+from tpc_core.verify import borrowed_names, verify_fresh
 from tpc_core.verify import replay as replay_votes
 from tpc_core.verify import verify as verify_votes
-from tpc_core.verify import verify_fresh
 
 if TYPE_CHECKING:
     from tpc_core.models import Model
@@ -40,6 +40,7 @@ def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_js
     base = _model(certificate, model) if replay or fresh is not None else None
     votes = _replay(certificate, base, silent=as_json) if replay and base is not None else None
     again = verify_fresh(certificate, base, fresh) if fresh is not None and base is not None else None
+    borrowed = borrowed_names(certificate)
     if as_json:
         facts = {
             "valid": True,
@@ -47,6 +48,7 @@ def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_js
             "sentence": certificate.sentence,
             "checks": list(verified.checks),
             "on_trust": verified.on_trust if votes is None else "",
+            "borrowed_names": borrowed,
             "replayed_votes": votes if certificate.certain is None else None,
             "replayed_margins": votes if certificate.certain is not None else None,
             "stands": None if again is None else again.stands,
@@ -57,13 +59,14 @@ def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_js
         whole = votes is not None or not verified.on_trust
         click.echo(f"{'valid' if whole else 'holds together'}: {certificate.sentence}")
         click.echo(f"  checked: {', '.join(verified.checks)}")
+        for sentence in borrowed:
+            click.echo(f"  a name of something else: {sentence} than what was certified")
         if votes is not None and certificate.certain is not None:
-            found = " and counterexamples" if certificate.verdict == "refuted" else ""
-            click.echo(f"  replayed: {votes:,} margins{found}, proved again with the network")
+            click.echo(f"  replayed: {verified.on_trust}, proved again with the network")
         elif votes is not None:
             click.echo(f"  replayed: {votes:,} votes, every count the same")
         elif verified.on_trust:
-            click.echo(f"  on trust: {verified.on_trust}; --replay proves it again with the network")
+            click.echo(f"  on trust: {verified.on_trust}; --replay makes it again with the network")
         if again is not None:
             said = "it stands" if again.stands else f"it does not stand: {again.certificate.sentence}"
             click.echo(f"  fresh: {again.certificate.samples:,} votes under seed {fresh}, {said}")

@@ -12,6 +12,7 @@ from tpc_core.data.classes import matching
 from tpc_core.data.names import MODELNET10_CLASSES, MODELNET40_CLASSES, SHAPENET_CATEGORIES
 from tpc_core.data.own import find_own, own_names
 from tpc_core.data.releases import Release, find_release
+from tpc_core.data.releases.gallery_split import GallerySplit
 from tpc_core.data.roots import candidate_roots, not_found
 from tpc_core.data.shape import Shape
 from tpc_core.errors import InvalidFile, UnsupportedRequest, unknown_name
@@ -22,6 +23,7 @@ CLASSES: dict[str, list[str]] = {
     "shapenetpart": SHAPENET_CATEGORIES,
 }
 SPLITS = ["train", "test"]
+GALLERY = "gallery"
 
 
 class Dataset:
@@ -60,6 +62,10 @@ class Dataset:
     def object_id(self, index: int) -> str:
         """The name that the release gives to one object, e.g. 'airplane_0627'."""
         return self._release.ids[self._row(index)]
+
+    def spec(self, index: int) -> str:
+        """How the command line calls one object."""
+        return spec_of(self.name, self.split, self._checked(index), self.object_id(index))
 
     def __getitem__(self, index: int) -> Shape:
         row = self._row(index)
@@ -124,8 +130,15 @@ class Dataset:
         return index
 
 
+def spec_of(name: str, split: str, index: int, object_id: str) -> str:
+    """How the command line calls an object of a data set; those of the gallery have names, not numbers."""
+    return f"{GALLERY}:{object_id}" if name == GALLERY else f"{name}:{split}/{index}"
+
+
 def open_dataset(name: str, split: str, *, root: Path | None = None) -> Dataset:
     """Open one split of 'modelnet40', 'modelnet10' or 'shapenetpart', or of a data set that was added by name."""
+    if name == GALLERY and split == "test":
+        return open_gallery()
     if name not in data_sets():
         raise unknown_name("data set", name, data_sets())
     if split not in SPLITS:
@@ -138,6 +151,13 @@ def open_dataset(name: str, split: str, *, root: Path | None = None) -> Dataset:
 def data_sets() -> list[str]:
     """The names of all data sets: the known ones, wherever they lie, and the user's own."""
     return [*CLASSES, *own_names()]
+
+
+def open_gallery() -> Dataset:
+    """The built-in objects as a data set, to try an evaluation on: they are for testing, all of them."""
+    release = GallerySplit()
+    rows = np.arange(len(release.ids), dtype=np.int64)
+    return Dataset(GALLERY, "test", release, rows, MODELNET40_CLASSES, release.labels)
 
 
 def open_own(name: str, split: str) -> Dataset:

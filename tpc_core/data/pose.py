@@ -1,11 +1,16 @@
-"""The two data sets pose their objects differently; a part model of ShapeNet wants the pose of ShapeNet."""
+"""How objects stand: y-up files turned z-up, and the pose in which a part model of ShapeNet wants them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import trimesh
 from numpy.typing import NDArray
 
 from tpc_core.cloud import Cloud
+from tpc_core.data.ordered import OrderedPoints
+from tpc_core.data.shape import Shape
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.lazy_torch import torch
 
@@ -25,6 +30,29 @@ _TURNS: dict[str, NDArray[np.float64]] = {
     "laptop": _QUARTER_TURN,
     "table": _AS_IS,
 }
+
+
+_Z_UP = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]], dtype=np.float64)
+"""(x, y, z) of a y-up object becomes (x, -z, y)."""
+
+
+def turned_z_up(shape: Shape) -> Shape:
+    """A shape whose file was y-up, turned z-up: its points and its mesh."""
+    return replace(shape, ordered=turned_points(shape.ordered), mesh=turned_mesh(shape.mesh))
+
+
+def turned_points(ordered: OrderedPoints) -> OrderedPoints:
+    """The points of a y-up object, turned z-up."""
+    return replace(ordered, points=(ordered.points @ _Z_UP.T).astype(np.float32))
+
+
+def turned_mesh(mesh: trimesh.Trimesh | None) -> trimesh.Trimesh | None:
+    """The mesh of a y-up object, turned z-up."""
+    if mesh is None:
+        return None
+    turned = mesh.copy()
+    turned.vertices = turned.vertices @ _Z_UP.T
+    return turned
 
 
 def shapenet_pose(cloud: Cloud) -> Cloud:

@@ -308,7 +308,7 @@ class Engine(ABC):
                 with self._lock:
                     self._relay(worker, message)
             case Lacks():
-                self._send_model(worker, message.digest)
+                self._send_model(worker, message.key)
             case Hello():
                 self._greet(worker, message)
 
@@ -414,19 +414,19 @@ class Engine(ABC):
         helper.helping[number] = (worker, message.number)
         helper.link.send(Help(number, message.voter, message.blocks))
 
-    def _send_model(self, worker: _Worker, digest: str) -> None:
-        model = self._model(digest)
+    def _send_model(self, worker: _Worker, key: str) -> None:
+        model = self._model(key)
         if model is None:
             return
         try:
-            worker.link.send(ModelSent(digest, pack_model(model)))
+            worker.link.send(ModelSent(key, pack_model(model)))
         except TpcError as error:
-            for handle in [h for h in self._handles.values() if digest in h._models]:
+            for handle in [h for h in self._handles.values() if key in h._models]:
                 self._end(handle, error)
 
-    def _model(self, digest: str) -> Model | None:
+    def _model(self, key: str) -> Model | None:
         with self._lock:
-            return next((h._models[digest] for h in self._handles.values() if digest in h._models), None)
+            return next((h._models[key] for h in self._handles.values() if key in h._models), None)
 
     # -- beginnings and ends -------------------------------------------------------------------------------------
 

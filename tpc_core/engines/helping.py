@@ -80,7 +80,9 @@ class Lead:
                 todo.extend(part)
             away.clear()
             return
-        part = away.pop(message.number)
+        part = away.pop(message.number, [])  # none: it came too late, and was cast here meanwhile
+        if not part:
+            return
         if message.counts is None:
             todo.extend(part)
         else:

@@ -59,7 +59,7 @@ class Helpers:
 class ModelSent:
     """A model that the worker lacked."""
 
-    digest: str
+    key: str
     content: bytes
 
 
@@ -95,7 +95,7 @@ class Hello:
 class Lacks:
     """A model is not here: send it."""
 
-    digest: str
+    key: str
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Parcels between processes: plain data as it is, and models by their digest, so that each travels once."""
+"""Parcels between processes: plain data as it is, and models by a digest, so that each travels once."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import pickle
 from collections import OrderedDict
@@ -17,9 +18,9 @@ KEPT = 16
 class Lacking(Exception):
     """A parcel names a model that is not here."""
 
-    def __init__(self, digest: str) -> None:
-        super().__init__(digest)
-        self.digest = digest
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
 
 
 class _Packer(pickle.Pickler):
@@ -30,8 +31,9 @@ class _Packer(pickle.Pickler):
     def persistent_id(self, obj: Any) -> Any:
         if not isinstance(obj, Model):
             return None
-        self.models[obj.digest] = obj
-        return obj.digest, obj.name
+        key = key_of(obj)
+        self.models[key] = obj
+        return key, obj.digest, obj.name
 
 
 class _Unpacker(pickle.Unpickler):
@@ -40,8 +42,13 @@ class _Unpacker(pickle.Unpickler):
         self._shelf = shelf
 
     def persistent_load(self, pid: Any) -> Model:
-        digest, name = pid
-        return self._shelf.find(digest, name)
+        return self._shelf.find(*pid)
+
+
+def key_of(model: Model) -> str:
+    """The digest of all that a model is: not of its function alone, but of its names and its smoothing as well."""
+    described = f"{model.digest}|{model.name}|{model.card.model_dump_json()}"
+    return hashlib.sha256(described.encode()).hexdigest()
 
 
 def pack(content: Any) -> tuple[bytes, dict[str, Model]]:
@@ -73,24 +80,27 @@ class Shelf:
         """The content, or Lacking."""
         return _Unpacker(io.BytesIO(parcel), self).load()
 
-    def put(self, digest: str, content: bytes) -> None:
+    def put(self, key: str, content: bytes) -> None:
         """Take in a model that was sent; what it is, it says itself."""
         model = pickle.loads(content)
-        if not isinstance(model, Model) or model.digest != digest:
-            raise InvalidValue(f"a worker asked for the model {digest[:12]} and got another one")
-        self._put(digest, model)
+        if not isinstance(model, Model) or key_of(model) != key:
+            raise InvalidValue(f"a worker asked for the model {key[:12]} and got another one")
+        self._put(key, model)
 
-    def find(self, digest: str, name: str) -> Model:
-        """A model by its digest, or Lacking."""
-        if digest not in self._models:
+    def find(self, key: str, digest: str, name: str) -> Model:
+        """A model by its key, from here or from the disk, or Lacking."""
+        if key not in self._models:
             try:
-                self._put(digest, load_by_digest(digest, name))
+                model = load_by_digest(digest, name)
             except UnknownName:
-                raise Lacking(digest) from None
-        self._models.move_to_end(digest)
-        return self._models[digest]
+                raise Lacking(key) from None
+            if key_of(model) != key:  # the same function under other names, or another smoothing
+                raise Lacking(key)
+            self._put(key, model)
+        self._models.move_to_end(key)
+        return self._models[key]
 
-    def _put(self, digest: str, model: Model) -> None:
-        self._models[digest] = model
+    def _put(self, key: str, model: Model) -> None:
+        self._models[key] = model
         while len(self._models) > KEPT:
             self._models.popitem(last=False)

@@ -82,7 +82,7 @@ class Worker:
             case Start() | Help():
                 self._open(message)
             case ModelSent():
-                self._shelf.put(message.digest, message.content)
+                self._shelf.put(message.key, message.content)
                 waiting, self._waiting = self._waiting, []
                 for each in waiting:
                     self._take(each)
@@ -109,7 +109,7 @@ class Worker:
             work = self._shelf.unpack(message.work)
         except Lacking as lacking:
             self._waiting.append(message)
-            self.send(Lacks(lacking.digest))
+            self.send(Lacks(lacking.key))
             return
         except Exception as error:
             if isinstance(message, Start):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from tpc_core.evaluation.engines import Engine
 from tpc_core.evaluation.journal import Journal, check_folder, read_journal
 from tpc_core.evaluation.objects import Result, Task
 from tpc_core.evaluation.records import ObjectRow
-from tpc_core.evaluation.settings import Request, Settings, evaluated_objects
+from tpc_core.evaluation.settings import Request, Settings, certificate_name, evaluated_objects
 from tpc_core.evaluation.summary import Figures, figures_of, write_files
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.models import load_model
@@ -127,5 +126,4 @@ def _save(result: Result, settings: Settings, folder: Path) -> None:
     """Write the certificates of an object before its journal line, so that a finished object has them all."""
     folder.mkdir(parents=True, exist_ok=True)
     for claim, text in result.certificates.items():
-        name = re.sub(r"[^A-Za-z0-9.=+-]+", "_", f"{Path(settings.model).stem}-{result.row.index:05}-{claim}")
-        write_atomically(folder / f"{name}.json", text.encode())
+        write_atomically(folder / certificate_name(settings, result.row.index, claim), text.encode())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -195,6 +197,11 @@ def chosen_objects(count: int, every: int, limit: int | None) -> list[int]:
     if not chosen:
         raise InvalidValue("the data set is empty: there is no object to evaluate")
     return chosen
+
+
+def certificate_name(settings: Settings, index: int, claim: str) -> str:
+    """What the file of one object's certificate is called."""
+    return re.sub(r"[^A-Za-z0-9.=+-]+", "_", f"{Path(settings.model).stem}-{index:05}-{claim}") + ".json"
 
 
 def differences(before: Settings, now: Settings) -> list[str]:

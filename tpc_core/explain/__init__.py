@@ -1,6 +1,6 @@
 """Why a certificate failed, and what would settle it: causes with evidence, remedies with their cost."""
 
-from tpc_core.explain.cell_causes import explain_cell
+from tpc_core.explain.cell_causes import explain_cell, smaller_radius
 from tpc_core.explain.compare import (
     DifferenceMap,
     Row,
@@ -13,7 +13,6 @@ from tpc_core.explain.continue_run import continue_run
 from tpc_core.explain.critical_points import CriticalChange, critical_change
 from tpc_core.explain.explanation import Explanation, explain_certificate, taken_apart
 from tpc_core.explain.findings import CASTS_VOTES, Cause, Finding, Remedy
-from tpc_core.explain.model_opinions import Opinion, model_opinions
 from tpc_core.explain.prediction_path import PATH_STEPS, PathStep, first_change, prediction_path
 from tpc_core.explain.shrink_claim import can_shrink_claim, shrink_claim
 from tpc_core.explain.smallest_attack import TRIES, AttackSearch, find_smallest_attack
@@ -29,7 +28,6 @@ __all__ = [
     "DifferenceMap",
     "Explanation",
     "Finding",
-    "Opinion",
     "PathStep",
     "Remedy",
     "Row",
@@ -44,11 +42,11 @@ __all__ = [
     "explain_certificate",
     "find_smallest_attack",
     "first_change",
-    "model_opinions",
     "percent",
     "prediction_path",
     "probability",
     "shared_half_widths",
     "shrink_claim",
+    "smaller_radius",
     "taken_apart",
 ]

@@ -19,7 +19,7 @@ from tpc_core.proofs import CellStanding
 from tpc_core.smoothing import OneProbability, TopClass
 from tpc_core.statistics import lower_confidence_bound
 
-_ANYTIME = "The test may be read at any time, and no vote is cast twice, so the guarantee holds."
+_ANYTIME = "The test may be read after any number of votes, so the guarantee stays the same."
 _NEXT_TO_ONE = 1e-8
 _NO_CHANCE = 0.05
 """More votes that are less likely than this to settle a cell are not offered."""
@@ -41,7 +41,7 @@ def _cause(view: CaseView, cell: CellStanding) -> Finding:
     if cell.state == "passed":
         return _passed(view, cell)
     if cell.state == "refined":
-        sentence = "Its own votes did not settle it; its parts stand for it."
+        sentence = "It was split: its parts were tested instead."
         return Finding("too-coarse", sentence, (votes_line(view, cell),) if cell.n else (), (), (cell.path,))
     if cell.state == "untested":
         return _untested(view, cell)
@@ -109,12 +109,19 @@ def more_votes(view: CaseView, cell: CellStanding) -> list[Remedy]:
 
 def sweep(view: CaseView) -> Remedy:
     """Look at a few places with other sigmas."""
-    return Remedy("sweep", "try other sigmas at a few places of the region", votes=sweep_votes(view))
+    return Remedy("sweep", "try other values of sigma at a few places", votes=sweep_votes(view))
 
 
-def other_model(words: str = "see which models are surer of this object") -> Remedy:
+def other_model() -> Remedy:
     """Ask the others."""
-    return Remedy("other-model", words)
+    note = "Each model looks at this object and at a few attacks. The best one comes first, and can certify at once."
+    return Remedy("other-model", "compare the models on this object", note=note)
+
+
+def smaller_radius(part: float = 1.0) -> Remedy:
+    """A new run that looks for the largest radius, up to a part of the present one."""
+    note = "A new run grows the region from the object outwards, and stops where the proof ends."
+    return Remedy("smaller-radius", "find the largest radius that can be certified", note=note, part=part)
 
 
 def _refine(view: CaseView, cell: CellStanding, words: str) -> Remedy:
@@ -131,17 +138,15 @@ def _attack(view: CaseView, cell: CellStanding) -> Finding:
     found = f"at the {attack.method}" if " " in attack.method else f"by {attack.method} search"
     return Finding(
         "another-class",
-        f"At {view.place(cell)} the smoothed model says {view.rival}, not {name}: the claim is false, and no number "
-        "of votes would prove it.",
+        f"At {view.place(cell)} the smoothed model says {view.rival}, not {name}. So the claim is false, and more "
+        "votes cannot help.",
         (
             f"{int(attack.votes.total[attack.rival]):,} of {cell.n:,} votes for {view.rival}, {cell.n_a:,} for {name}",
-            f"found {found}, and proven on votes of its own",
+            f"found {found}, and proved by fresh votes",
         ),
         (
-            Remedy("attack", "look for a smaller attack", votes=search_votes(), cells=(cell.path,)),
-            Remedy(
-                "smaller-radius", f"claim less: this attack has {percent(view.size(cell.z))} of the radius"
-            ),
+            Remedy("attack", "search for a smaller attack", votes=search_votes(), cells=(cell.path,)),
+            smaller_radius(min(view.size(cell.z), 1.0)),
         ),
         (cell.path,),
     )
@@ -149,7 +154,7 @@ def _attack(view: CaseView, cell: CellStanding) -> Finding:
 
 def _passed(view: CaseView, cell: CellStanding) -> Finding:
     if cell.kind == "group":
-        sentence = "The class is the top class, so it is under every rotation."
+        sentence = "It is the top class, and so it is for every rotation."
     else:
         bound = probability(cell.lower_bound, cell.needed)
         sentence = f"p_A is at least {bound}, and {probability(cell.needed, cell.lower_bound)} is needed."
@@ -158,7 +163,7 @@ def _passed(view: CaseView, cell: CellStanding) -> Finding:
 
 def _untested(view: CaseView, cell: CellStanding) -> Finding:
     votes = remaining_cost(view, (cell,)).votes
-    begin = Remedy("go-on", "cast votes in this part only", votes=votes, cells=(cell.path,), note=_ANYTIME)
+    begin = Remedy("go-on", "cast votes in this cell only", votes=votes, cells=(cell.path,), note=_ANYTIME)
     remedies = (begin,) if view.cover is not None else ()
     return Finding("untested", "The run ended before it cast a vote here.", (), remedies, (cell.path,))
 
@@ -173,14 +178,14 @@ def _top_class(view: CaseView, cell: CellStanding) -> Finding:
     if other > own:
         return Finding(
             "wrong-from-the-start",
-            f"{rival} leads {name} under uniform rotations: the class chosen first is not the top class.",
+            f"Over all rotations, {rival} has more votes than {name}: the class chosen first is not the top class.",
             (line,),
-            (other_model("see which models get it right"),),
+            (other_model(),),
             (cell.path,),
         )
     return Finding(
         "wide-interval",
-        f"{name} leads {rival}, but too narrowly for this many votes.",
+        f"{name} has more votes than {rival}, but there are too few votes to prove it.",
         (line,),
         (*more_votes(view, cell), other_model()),
         (cell.path,),
@@ -196,13 +201,13 @@ def _part_of(view: CaseView, cell: CellStanding) -> int:
 def _point(view: CaseView, cell: CellStanding) -> Finding:
     """One point of a segmentation that did not pass."""
     keeps = f"This point keeps its part in {percent(cell.share)} of the votes"
-    less = Remedy("smaller-radius", "claim less: a smaller radius takes a smaller share of the votes")
+    less = Remedy("smaller-radius", "ask for half of the radius", part=0.5)
     if is_short(cell):
         sentence = (
-            f"{keeps}, and this radius takes more than {percent(cell.needed)}: no number of votes would help."
+            f"{keeps}, and this radius needs more than {percent(cell.needed)}. More votes would not help."
         )
         return Finding("unsure", sentence, (bound_line(cell),), (less,), (cell.path,))
-    sentence = f"{keeps}; {count(cell.n)} votes do not show that it is more than {percent(cell.needed)}."
+    sentence = f"{keeps}; {count(cell.n)} votes do not prove that it is more than {percent(cell.needed)}."
     remedies = (*more_votes(view, cell), less)
     return Finding("wide-interval", sentence, (bound_line(cell),), remedies, (cell.path,))
 
@@ -213,15 +218,14 @@ def _another_class(view: CaseView, cell: CellStanding) -> Finding:
             "wrong-from-the-start",
             f"{view.class_name} has less than half of the votes, even without an attack.",
             lines(view, cell),
-            (other_model("see which models get it right"), sweep(view)),
+            (other_model(), sweep(view)),
             (cell.path,),
         )
     place = "here" if view.region is None or view.size(cell.z) <= 1.0 else "just outside the region"
-    words = "prove it: put this place to the test as an attack"
+    words = "test this place as an attack"
     return Finding(
         "another-class",
-        f"The smoothed model prefers another class {place}: {view.class_name} has less than half of the votes, "
-        "beyond doubt.",
+        f"The smoothed model prefers another class {place}: {view.class_name} has less than half of the votes.",
         lines(view, cell),
         (Remedy("attack", words, votes=TEST_VOTES, cells=(cell.path,)),),
         (cell.path,),
@@ -232,13 +236,13 @@ def _too_few_votes(view: CaseView, cell: CellStanding) -> Finding:
     remedies = more_votes(view, cell)
     split = _split_cost(view, cell)
     if math.isfinite(split) and (not remedies or split < remedies[0].votes):
-        remedies.append(_refine(view, cell, "refine it instead" if remedies else "refine it"))
+        remedies.append(_refine(view, cell, "split this cell instead" if remedies else "split this cell"))
     if view.certificate.question.options.protocol == "paper":
         remedies.append(adaptive_run(view))
     return Finding(
         "wide-interval",
-        f"p_A looks large enough ({probability(cell.guess, cell.needed)} against "
-        f"{probability(cell.needed, cell.guess)}), but {count(cell.n)} votes leave room for less.",
+        f"p_A is probably large enough: about {probability(cell.guess, cell.needed)}, and "
+        f"{probability(cell.needed, cell.guess)} is needed. But {count(cell.n)} votes are too few to prove it.",
         lines(view, cell),
         tuple(remedies),
         (cell.path,),
@@ -250,10 +254,11 @@ def _too_coarse(view: CaseView, cell: CellStanding) -> Finding:
     assert box is not None
     return Finding(
         "too-coarse",
-        f"Votes at the centre must vouch for the whole cell, {box.reach:.2f} sigmas wide from there, and that takes a "
-        f"p_A above {needed_words(cell, cell.guess)}; it looks like {probability(cell.guess, cell.needed)}.",
+        f"The votes at its centre must prove the whole cell, which reaches {box.reach:.2f} sigma from there. That "
+        f"needs a p_A above {needed_words(cell, cell.guess)}; here p_A is about "
+        f"{probability(cell.guess, cell.needed)}.",
         lines(view, cell),
-        (_refine(view, cell, f"refine it into about {_parts(view, cell)} parts"), *more_votes(view, cell)),
+        (_refine(view, cell, f"split it into about {_parts(view, cell)} parts"), *more_votes(view, cell)),
         (cell.path,),
     )
 
@@ -267,13 +272,15 @@ def _unsure(view: CaseView, cell: CellStanding) -> Finding:
     looks, needed = probability(cell.guess, cell.needed), needed_words(cell, cell.guess)
     if cell.tested:
         what = (
-            f"p_A is about {probability(cell.guess, 0.5)}, too close to one half: a cell so small that this would do "
-            "costs more votes than anyone would cast."
+            f"p_A is about {probability(cell.guess, 0.5)}, too close to one half. Only a very small cell could pass "
+            "with that, and a cover by such cells needs too many votes."
         )
-        first = Remedy("attack", "look for an attack around here", votes=search_votes(), cells=(cell.path,))
+        first = Remedy(
+            "attack", "search for an attack near this cell", votes=search_votes(), cells=(cell.path,)
+        )
     else:
-        what = f"p_A looks like {looks}, and this radius takes more than {needed}: then no number of votes helps."
-        first = Remedy("smaller-radius", "claim less: see what these votes certify")
+        what = f"p_A is about {looks}, and this radius needs more than {needed}. More votes would not help."
+        first = smaller_radius()
     return Finding(
         "unsure",
         what,
@@ -288,10 +295,10 @@ def _sigma_too_small(view: CaseView, rule: OneProbability, cell: CellStanding) -
     patience = view.certificate.question.options.patience
     return Finding(
         "sigma-too-small",
-        f"This radius is so many sigmas wide that no sample could do: even if {count(patience)} votes agreed, they "
-        f"would certify radius {most} at most.",
+        f"This radius is too large for this sigma: even if all of {count(patience)} votes agreed, they would certify "
+        f"a radius of {most} at most.",
         lines(view, cell),
-        (sweep(view), Remedy("smaller-radius", f"claim at most radius {most}")),
+        (sweep(view), smaller_radius()),
         (cell.path,),
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tpc_core.case_view import CaseView
 from tpc_core.certificate.schema import Certificate
-from tpc_core.explain.cell_causes import explain_cell, other_model
+from tpc_core.explain.cell_causes import explain_cell, other_model, smaller_radius
 from tpc_core.explain.findings import CASTS_VOTES, Cause, Finding, Remedy
 from tpc_core.explain.shrink_claim import can_shrink_claim
 from tpc_core.explain.words import capital, count, percent
@@ -95,13 +95,11 @@ def finish_the_run(view: CaseView) -> Remedy | None:
     fixed = certificate.question.options.protocol == "paper"
     if cost is None or not cost.cells or (fixed and cost.hopeless):
         return None
-    note = "The votes so far are kept, and the test may be read at any time, so the guarantee holds."
-    words = "finish the whole run" if view.is_cover else "go on with this run"
+    note = "The votes so far are kept. The test may be read after any number of votes, so the guarantee stays the same."
+    words = "finish the whole run"
     if cost.hopeless:
         some = "one cell is" if cost.hopeless == 1 else f"{cost.hopeless:,} cells are"
-        note = (
-            f"{capital(some)} expected to take more votes than anyone casts; the others will be known. {note}"
-        )
+        note = f"{capital(some)} expected to need too many votes and may stay open. All others will be settled. {note}"
     until = None
     if not view.is_cover and not fixed:
         # The usual sample may be full already: say up to how many votes this goes.
@@ -128,9 +126,10 @@ def _from_the_start(view: CaseView) -> list[Finding]:
     return [
         Finding(
             "wrong-from-the-start",
-            f"The model says {name}, but the object is labelled {label}: a certificate would vouch for a wrong answer.",
+            f"The model says {name}, but the object is a {label}. A certificate would only prove that the wrong answer "
+            "does not change.",
             (f"{got:,} of {select.n:,} votes for {name}, {right:,} for {label}, without an attack",),
-            (other_model("see which models get it right"),),
+            (other_model(),),
         )
     ]
 
@@ -169,8 +168,8 @@ def _heading(cause: Cause, cell: CellStanding, number: int) -> str:
 
 _HEADINGS: dict[Cause, str] = {
     "another-class": "Another class wins at {n} places",
-    "unsure": "The model is unsure of {n} {cells}",
-    "too-coarse": "{n} {cells} are too coarse",
+    "unsure": "The model is unsure in {n} {cells}",
+    "too-coarse": "{n} {cells} are too large",
     "wide-interval": "{n} {cells} have too few votes",
     "wrong-from-the-start": "{n} {cells} are wrong",
 }
@@ -209,7 +208,7 @@ def _unfinished(view: CaseView, whole: Remedy | None) -> list[Finding]:
         return []
     if stopped == "too-many-cells":
         cells = "A cover of this region has more cells than can be tested"
-        less = Remedy("smaller-radius", "claim less, or take a larger sigma")
+        less = smaller_radius()
         return [Finding("too-many-cells", f"{cells}.", (), (less,))]
     early = stopped in ("budget", "cancelled", "cut-off")
     remedies = () if whole is None else (whole,)
@@ -231,7 +230,14 @@ def _smaller(view: CaseView) -> list[Finding]:
         return []
     part = view.certified_part
     sentence = (
-        f"The votes at hand certify radius {view.radius_words(part)}: {percent(part)} of what was asked for."
+        f"The votes so far certify radius {view.radius_words(part)}: {percent(part)} of the radius asked for."
     )
-    note = "It is the same ledger read at a smaller radius, so it holds at the same level, and costs no vote."
-    return [Finding("smaller-region", sentence, (), (Remedy("claim-less", "claim that instead", note=note),))]
+    note = "It uses the same votes, holds with the same confidence, and needs no new vote."
+    return [
+        Finding(
+            "smaller-region",
+            sentence,
+            (),
+            (Remedy("claim-less", "keep this smaller certificate", note=note),),
+        )
+    ]

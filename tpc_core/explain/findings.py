@@ -21,17 +21,17 @@ Cause = Literal[
     "smaller-region",
 ]
 TITLES: dict[Cause, str] = {
-    "passed": "It holds here",
+    "passed": "This cell passed",
     "another-class": "Another class wins here",
     "wide-interval": "Too few votes",
-    "too-coarse": "The cell is too coarse",
+    "too-coarse": "The cell is too large",
     "unsure": "The model is unsure here",
     "sigma-too-small": "Sigma is too small for this radius",
     "untested": "No vote was cast here",
     "budget": "The run ended early",
-    "wrong-from-the-start": "Wrong from the start",
-    "too-many-cells": "Too many cells for a cover",
-    "smaller-region": "A smaller region is certified",
+    "wrong-from-the-start": "The model is wrong about this object",
+    "too-many-cells": "Too many cells",
+    "smaller-region": "A smaller radius is certified already",
 }
 
 Action = Literal[
@@ -67,6 +67,10 @@ class Remedy:
     """Why it is allowed, or what to expect of it."""
     protocol: str = ""
     """A new run: the protocol that it is asked with, where that is another one."""
+    resolution: int | None = None
+    """A new run by the paper's protocol: the M of its grid."""
+    part: float = 1.0
+    """A smaller radius: the part of the present one that the search for the largest does not pass."""
 
     @property
     def focus(self) -> Focus | None:

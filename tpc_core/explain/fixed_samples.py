@@ -42,12 +42,14 @@ def explain_coarse_grid(view: CaseView, cell: CellStanding, lines: tuple[str, ..
     if finer is not None:
         resolution, votes = finer
         words = f"ask again with a finer grid, M = {resolution:,}"
-        remedies.append(Remedy("new-run", words, votes=votes, note=_NEW_ALPHA))
+        remedies.append(
+            Remedy("new-run", words, votes=votes, note=_NEW_ALPHA, protocol="paper", resolution=resolution)
+        )
     needed, looks = probability(cell.needed, cell.guess), probability(cell.guess, cell.needed)
     return Finding(
         "too-coarse",
-        f"Votes at one place must vouch for the whole cell, {cell.cell.reach:.2f} sigmas wide from there, and that "
-        f"takes a p_A above {needed}; it looks like {looks}.",
+        f"The votes at one place must prove the whole cell, which reaches {cell.cell.reach:.2f} sigma from there. That "
+        f"needs a p_A above {needed}; here p_A is about {looks}.",
         lines,
         tuple(remedies),
         (cell.path,),

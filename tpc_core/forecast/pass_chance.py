@@ -74,7 +74,7 @@ def _ahead(view: CaseView, cell: CellStanding) -> Iterator[PassChance]:
 @lru_cache(maxsize=8192)
 def _chance(n: int, n_a: int, added: int, threshold: Threshold, level: float) -> float:
     """How likely the votes reject p_A <= q once so many more of them count."""
-    wanted = _least_count(n + added, threshold, level)
+    wanted = least_count(n + added, threshold, level)
     if wanted is None or wanted - n_a > added:
         return 0.0
     if wanted <= n_a:
@@ -83,7 +83,7 @@ def _chance(n: int, n_a: int, added: int, threshold: Threshold, level: float) ->
     return float(np.mean(special.bdtrc(wanted - n_a - 1, added, p_a)))
 
 
-def _least_count(size: int, threshold: Threshold, level: float) -> int | None:
+def least_count(size: int, threshold: Threshold, level: float) -> int | None:
     """The fewest votes for the class, of so many, that pass."""
 
     def passes(n_a: int) -> bool:

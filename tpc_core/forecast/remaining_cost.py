@@ -5,22 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from tpc_core.case_view import CaseView
 from tpc_core.certify.cover import planned_votes as planned_cover_votes
 from tpc_core.certify.whole import planned_votes as planned_whole_votes
 from tpc_core.covers import Cell, Prices
-from tpc_core.covers.lattice import MOST_FIRST_CELLS
+from tpc_core.covers.lattice import MOST_FIRST_CELLS, level
 from tpc_core.covers.paper import SAMPLES, SINGLE_SAMPLES
 from tpc_core.forecast.nearby import Reading, looks_like, middle
+from tpc_core.forecast.pass_chance import least_count
 from tpc_core.proofs import CellStanding, CoverProof
+from tpc_core.smoothing import Threshold
 from tpc_core.statistics import expected_votes
 from tpc_core.votes import BLOCK
 
 Array = NDArray[np.float64]
+
+_FIRST_BLOCKS = 16
+"""Blocks within which chance decides much: a cell that is expected to take more is close to its mean."""
+_RARE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -80,14 +88,40 @@ def _cost_of_cell(
     box = cell.cell
     assert box is not None
     if not cell.n:
-        return prices.cell(own, min(box.reach, 10.0), box.depth)
+        return _fresh(prices, own, min(box.reach, 10.0), box.depth)
     stay = max(prices.stay(own, box.reach, box.depth) - cell.n, BLOCK)
     halves = cover.lattice.children(box, cover.region)
     if stay == BLOCK or not halves:
         return stay
     looks = p_a(np.array([half.centre for half in halves])).tolist()
     pairs = zip(halves, looks, strict=True)
-    return min(stay, sum(prices.cell(p, min(half.reach, 10.0), half.depth) for half, p in pairs))
+    return min(stay, sum(_fresh(prices, p, min(half.reach, 10.0), half.depth) for half, p in pairs))
+
+
+def _fresh(prices: Prices, p_a: float, reach: float, depth: int) -> float:
+    """The votes of a cell without any: the mean over what its first blocks may show, where it is tested as it is."""
+    whole, stay = prices.cell(p_a, reach, depth), prices.stay(p_a, reach, depth)
+    if whole < stay or stay > _FIRST_BLOCKS * BLOCK:
+        return whole
+    height = float(special.ndtri(min(p_a, 1 - 1e-6)))
+    return mean_votes(round(height, 1), round(reach, 2), level(prices.alpha, depth))
+
+
+@lru_cache(maxsize=1 << 14)
+def mean_votes(height: float, reach: float, alpha: float) -> float:
+    """About how many votes the test takes on average: a block for each reading at which it has not passed.
+
+    p_A and what it must exceed are given on the scale of sigmas, rounded, so that alike cells are computed once.
+    """
+    p_a, threshold = float(special.ndtr(height)), Threshold.at(reach)
+    votes = float(BLOCK)
+    for size in range(BLOCK, 2 * _FIRST_BLOCKS * BLOCK, BLOCK):
+        least = least_count(size, threshold, alpha)
+        missed = 1.0 if least is None else float(special.bdtr(least - 1, size, p_a))
+        if missed < _RARE:
+            break
+        votes += BLOCK * missed
+    return votes
 
 
 def _cost_of_sample(view: CaseView, cell: CellStanding, reading: Reading) -> float:

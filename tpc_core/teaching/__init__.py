@@ -8,7 +8,7 @@ from tpc_core.teaching.cells import (
     taper_gap,
     vote_on_cells,
 )
-from tpc_core.teaching.forms import MarginForms, NeuronForm, bending_neuron, margin_forms, neuron_form
+from tpc_core.teaching.forms import MarginForms, NeuronForm, bending_neuron, margin_forms
 from tpc_core.teaching.line import Line, answers_along
 from tpc_core.teaching.peeking import METHODS, Method, PeekingStudy, study_peeking
 from tpc_core.teaching.repeated import Repeated, repeat_experiment
@@ -34,7 +34,6 @@ __all__ = [
     "exact_taper_factor",
     "guaranteed_share",
     "margin_forms",
-    "neuron_form",
     "paper_taper_factor",
     "pole_share",
     "repeat_experiment",

@@ -24,6 +24,8 @@ class NeuronForm:
     ReLU(x) lies between slope * x + shift - error and slope * x + shift + error everywhere in the cell.
     """
 
+    number: int
+    """Counted over all points."""
     low: float
     high: float
     places: Array
@@ -68,15 +70,11 @@ class MarginForms:
         return int(np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, len(self.bounds) - 1))
 
 
-def bending_neuron(network: Network, points: torch.Tensor, radius: float) -> int:
-    """The neuron of the first layer, counted over all points, whose form loses most over the whole region."""
-    return int(relu(_first_layer(network, points, -radius, radius)).error.argmax())
-
-
-def neuron_form(network: Network, points: torch.Tensor, low: float, high: float, neuron: int) -> NeuronForm:
-    """The form of one neuron of the first layer over the tapers between low and high."""
+def bending_neuron(network: Network, points: torch.Tensor, low: float, high: float) -> NeuronForm:
+    """Over the tapers between low and high: the neuron of the first layer whose form loses most, of all points."""
     entering = _first_layer(network, points, low, high)
     leaving = relu(entering)
+    neuron = int(leaving.error.argmax())
     places = np.linspace(low, high, PLACES)
     eps = np.linspace(-1.0, 1.0, PLACES)
     centre, generator = (float(entering.linear[k].flatten()[neuron]) for k in range(2))
@@ -84,7 +82,7 @@ def neuron_form(network: Network, points: torch.Tensor, low: float, high: float,
     out_centre, out_generator = (float(leaving.linear[k].flatten()[neuron]) for k in range(2))
     slope = out_generator / generator if generator else 0.0
     shift, error = out_centre - slope * centre, float(leaving.error.flatten()[neuron])
-    return NeuronForm(low, high, places, before, np.maximum(before, 0.0), slope, shift, error)
+    return NeuronForm(neuron, low, high, places, before, np.maximum(before, 0.0), slope, shift, error)
 
 
 def margin_forms(

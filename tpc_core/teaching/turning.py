@@ -40,6 +40,12 @@ class AngleStudy:
         return np.array([upper_bound(count, self.votes, 0.025) for count in self._counts])
 
     @property
+    def together(self) -> tuple[float, float]:
+        """A 95 % interval of the one share that all angles have, where turns do not change it: all votes count."""
+        count, size = sum(self._counts), self.votes * len(self.angles)
+        return lower_bound(count, size, 0.025), upper_bound(count, size, 0.025)
+
+    @property
     def _counts(self) -> list[int]:
         return [round(float(share) * self.votes) for share in self.shares]
 

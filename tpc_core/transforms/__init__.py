@@ -18,7 +18,7 @@ from tpc_core.transforms.composition import Composition, parts_of
 from tpc_core.transforms.general_rotation import GeneralRotation
 from tpc_core.transforms.linear import Linear
 from tpc_core.transforms.noise import CoordinateNoise
-from tpc_core.transforms.region import Ball, Box, Region
+from tpc_core.transforms.region import Ball, Box, Product, Region
 from tpc_core.transforms.rotation import Rotation
 from tpc_core.transforms.shader import shader
 from tpc_core.transforms.shear import Shear
@@ -65,6 +65,7 @@ __all__ = [
     "GeneralRotation",
     "Linear",
     "Parameter",
+    "Product",
     "RadiusInput",
     "Reach",
     "Region",

@@ -37,6 +37,12 @@ def chord(omega: Array) -> Array:
     return np.asarray(2 * np.sin(np.minimum(omega, np.pi) / 2))
 
 
+def _length(sides: Sequence[Tensor]) -> Tensor:
+    """The Euclidean length of what has these three sides, rounded up; however small they are."""
+    x, y, z = sides
+    return torch.hypot(torch.hypot(x, y), z) * UPWARDS
+
+
 @dataclass(frozen=True)
 class RotationVectorReach(Reach):
     """Nearby rotation vectors give nearby rotations: omega(exp w, exp w') <= |w - w'|."""
@@ -99,9 +105,9 @@ class GeneralRotation(Transform):
         first = torch.linalg.cross(moving.transpose(1, 2).unsqueeze(3), turned.unsqueeze(1), dim=2)
         generators = torch.stack([form.generators for form in forms], dim=2)
         generators = matrix.unsqueeze(1) @ generators + first
-        away = torch.stack([form.radius for form in z]).square().sum(dim=0).sqrt() * UPWARDS
-        length = torch.linalg.vector_norm(centre, dim=1)
-        loose = torch.stack([form.radius for form in forms]).square().sum(dim=0).sqrt()
+        away = _length([form.radius for form in z])
+        length = _length(list(centre.abs().unbind(1)))
+        loose = _length([form.radius for form in forms])
         rest = length * away.square() / 2 + loose * torch.clamp(away, max=2.0)
         errors = matrix.abs() @ torch.stack([form.error for form in forms], dim=1)
         size = torch.stack([form.magnitude for form in forms]).sum(dim=0)

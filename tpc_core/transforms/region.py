@@ -1,4 +1,4 @@
-"""The sets of attack parameters that certificates speak of: boxes and balls around the identity."""
+"""The sets of attack parameters that certificates speak of: boxes and balls around the identity, and their products."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from tpc_core.errors import InvalidValue
 
 Array = NDArray[np.float64]
+
+MOST_EXTREMES = 1024
+"""Of a product of regions."""
 
 
 class Region(ABC):
@@ -135,17 +138,18 @@ class Ball(Region):
         return np.full(self.dimension, self.radius)
 
     def gauge(self, z: Array) -> Array:
-        return np.asarray(np.linalg.norm(z, axis=-1) / self.radius)
+        # Divided first: squares of a tiny radius are zero.
+        return np.asarray(np.linalg.norm(z / self.radius, axis=-1))
 
     def nearest_gauge(self, low: Array, high: Array) -> Array:
         return self.gauge(np.clip(0.0, low, high))
 
     def trim(self, low: Array, high: Array) -> tuple[Array, Array]:
-        nearest = np.clip(0.0, low, high)
+        nearest = np.clip(0.0, low, high) / self.radius
         across = np.sum(nearest**2, axis=-1, keepdims=True) - nearest**2
         # Within the cell, |z_i| is largest where all other coordinates are nearest to zero.
         # Near tangency the difference cancels; the added sliver keeps its rounding on the safe side.
-        limit = np.sqrt(np.maximum(self.radius**2 - across, 0.0) + 1e-14 * self.radius**2)
+        limit = self.radius * np.sqrt(np.maximum(1.0 - across, 0.0) + 1e-14)
         return np.maximum(low, np.minimum(-limit, high)), np.minimum(high, np.maximum(limit, low))
 
     def span(self, centre: Array, low: Array, high: Array) -> Array:
@@ -170,6 +174,60 @@ class Ball(Region):
 
     def project(self, z: Array) -> Array:
         return np.asarray(z / np.maximum(self.gauge(z), 1.0)[..., None])
+
+
+@dataclass(frozen=True)
+class Product(Region):
+    """All z whose pieces lie each in its own region: what the parts of a composition may do, side by side."""
+
+    parts: tuple[Region, ...]
+
+    @property
+    def dim(self) -> int:
+        return sum(part.dim for part in self.parts)
+
+    @property
+    def half_widths(self) -> Array:
+        return np.concatenate([part.half_widths for part in self.parts])
+
+    def gauge(self, z: Array) -> Array:
+        pairs = zip(self.parts, self._pieces(z), strict=True)
+        return np.asarray(np.max([part.gauge(piece) for part, piece in pairs], axis=0))
+
+    def nearest_gauge(self, low: Array, high: Array) -> Array:
+        boxes = zip(self.parts, self._pieces(low), self._pieces(high), strict=True)
+        return np.asarray(np.max([part.nearest_gauge(*box) for part, *box in boxes], axis=0))
+
+    def trim(self, low: Array, high: Array) -> tuple[Array, Array]:
+        boxes = zip(self.parts, self._pieces(low), self._pieces(high), strict=True)
+        lows, highs = zip(*(part.trim(*box) for part, *box in boxes), strict=True)
+        return np.concatenate(lows, axis=-1), np.concatenate(highs, axis=-1)
+
+    def span(self, centre: Array, low: Array, high: Array) -> Array:
+        boxes = zip(self.parts, *map(self._pieces, (centre, low, high)), strict=True)
+        return np.asarray(np.linalg.norm([part.span(*box) for part, *box in boxes], axis=0))
+
+    def scaled(self, factor: float) -> Product:
+        return Product(tuple(part.scaled(factor) for part in self.parts))
+
+    def extremes(self) -> Array:
+        every = [part.extremes() for part in self.parts]
+        if (
+            math.prod(map(len, every)) > MOST_EXTREMES
+        ):  # too many to join them all: the first of each, and so on
+            count = max(map(len, every))
+            return np.concatenate([np.resize(tips, (count, tips.shape[1])) for tips in every], axis=1)
+        return np.array([np.concatenate(tips) for tips in itertools.product(*every)])
+
+    def sample(self, count: int, rng: np.random.Generator) -> Array:
+        return np.concatenate([part.sample(count, rng) for part in self.parts], axis=1)
+
+    def project(self, z: Array) -> Array:
+        pairs = zip(self.parts, self._pieces(z), strict=True)
+        return np.concatenate([part.project(piece) for part, piece in pairs], axis=-1)
+
+    def _pieces(self, z: Array) -> list[Array]:
+        return np.split(z, np.cumsum([part.dim for part in self.parts])[:-1], axis=-1)
 
 
 def _corner_distance(centre: Array, low: Array, high: Array) -> Array:

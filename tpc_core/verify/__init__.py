@@ -2,6 +2,7 @@
 
 from tpc_core.verify.certain import CertainCase
 from tpc_core.verify.fresh import Fresh, verify_fresh
+from tpc_core.verify.names import borrowed_names
 from tpc_core.verify.replay import replay
 from tpc_core.verify.verify import Case, Verified, case_of, certain_case_of, verify
 
@@ -10,6 +11,7 @@ __all__ = [
     "CertainCase",
     "Fresh",
     "Verified",
+    "borrowed_names",
     "case_of",
     "certain_case_of",
     "replay",

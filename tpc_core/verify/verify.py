@@ -50,7 +50,7 @@ class Verified:
     verdict: str
     checks: tuple[str, ...]
     on_trust: str = ""
-    """What a certain proof still rests on until the network is at hand; votes are trusted likewise until a replay."""
+    """What it still rests on until the network is at hand (`replay`), in a few words; nothing where it is empty."""
 
 
 def verify(certificate: Certificate) -> Verified:
@@ -71,7 +71,8 @@ def verify(certificate: Certificate) -> Verified:
         checks.append("attack")
     if not case.ledger.own_seed:
         checks.append("seed set by hand")
-    return Verified(certificate.verdict, tuple(checks))
+    votes = case.ledger.samples
+    return Verified(certificate.verdict, tuple(checks), f"{votes:,} votes" if votes else "")
 
 
 def _verify_certain(certificate: Certificate) -> Verified:

@@ -72,6 +72,112 @@ function nudge(canvas, before, after) {
   return true;
 }
 
+// -- A plot that is a map of poses: the object follows the pointer, and the cursor follows the object's sliders.
+
+const dot = (a, b) => a.reduce((sum, value, place) => sum + value * b[place], 0);
+
+class Cursor {
+  constructor(chart) {
+    this.chart = chart;
+    this.node = document.createElement("div");
+    this.node.className = "tpc-cursor";
+    this.node.hidden = true;
+    chart.canvas.after(this.node);
+    const { canvas } = chart;
+    canvas.addEventListener("pointermove", (event) => this.over(event));
+    canvas.addEventListener("pointerleave", () => this.leave());
+    canvas.addEventListener("click", (event) => this.pin(event));
+    this.heard = ({ detail }) => this.hear(detail);
+    document.addEventListener("tpc-pose", this.heard);
+  }
+
+  get link() {
+    return this.chart.data?.poses;
+  }
+
+  get flat() {
+    return !this.link?.vectors.z;
+  }
+
+  // Where the pointer is, in the units of the axes; null outside of them.
+  at(event) {
+    const { xaxis, yaxis } = this.chart.canvas._fullLayout || {};
+    if (!this.link || !this.flat || !xaxis?._length || !yaxis?._length) return null;
+    const box = this.chart.canvas.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left - xaxis._offset, event.clientY - box.top - yaxis._offset];
+    if (px < 0 || py < 0 || px > xaxis._length || py > yaxis._length) return null;
+    return { x: xaxis.p2l(px), y: yaxis.p2l(py) };
+  }
+
+  z(place) {
+    const { vectors, origin } = this.link;
+    return vectors.x.map((value, i) => (origin ? origin[i] : 0) + Object.entries(vectors).reduce((sum, [letter, vector]) => sum + vector[i] * place[letter], 0));
+  }
+
+  tell(place, by) {
+    const { stage, transform } = this.link;
+    const detail = place ? { stage, transform, z: this.z(place), by } : { stage };
+    document.dispatchEvent(new CustomEvent("tpc-pose", { detail: { ...detail, map: this.chart.data.key } }));
+    this.chart.root.dataset.posed = place ? detail.z.slice(0, 9).map((value) => value.toFixed(6)).join(" ") : "";
+  }
+
+  over(event) {
+    const place = this.chart.pointerDown ? null : this.at(event);
+    if (!place) return void (this.link && this.hovers && this.leave());
+    this.hovers = true;
+    this.tell(place, "map");
+  }
+
+  leave() {
+    if (!this.hovers) return;
+    this.hovers = false;
+    this.tell(null);
+  }
+
+  pin(event) {
+    const place = this.at(event);
+    if (place) this.tell(place, "pin");
+  }
+
+  // A point of a 3D map under the pointer.
+  point({ x, y, z }) {
+    if (!this.link || this.flat) return;
+    this.hovers = true;
+    this.tell({ x, y, z }, "map");
+  }
+
+  hear({ stage, transform, z, by, map }) {
+    const link = this.link;
+    if (!link || !z || map === this.chart.data.key || (stage && stage !== link.stage) || transform !== link.transform) return;
+    if (by === "map") return; // another map is looked at for a moment
+    const origin = link.origin || z.map(() => 0);
+    const away = z.map((value, i) => value - origin[i]);
+    this.place = Object.fromEntries(Object.entries(link.vectors).map(([letter, vector]) => [letter, dot(away, vector) / dot(vector, vector)]));
+    this.draw();
+  }
+
+  draw() {
+    const { canvas } = this.chart;
+    const { xaxis, yaxis } = canvas._fullLayout || {};
+    const shown = Boolean(this.place && this.link && this.flat && xaxis?._length);
+    this.node.hidden = !shown;
+    this.chart.root.dataset.cursor = this.place ? Object.values(this.place).map((value) => value.toFixed(4)).join(" ") : "";
+    if (!shown) return;
+    const across = Boolean(this.link.vectors.y);
+    const x = xaxis._offset + xaxis.l2p(this.place.x);
+    const y = across ? yaxis._offset + yaxis.l2p(this.place.y) : yaxis._offset;
+    const within = x >= xaxis._offset - 1 && x <= xaxis._offset + xaxis._length + 1;
+    this.node.hidden = !within;
+    this.node.classList.toggle("line", !across);
+    Object.assign(this.node.style, { left: `${x}px`, top: `${y}px`, height: across ? "" : `${yaxis._length}px` });
+  }
+
+  close() {
+    document.removeEventListener("tpc-pose", this.heard);
+    this.node.remove();
+  }
+}
+
 class Chart {
   constructor(root) {
     this.root = root;
@@ -94,6 +200,7 @@ class Chart {
     document.addEventListener("tpc-frame", this.frame);
     this.resizer = new ResizeObserver(() => this.resize());
     this.resizer.observe(this.canvas);
+    this.cursor = new Cursor(this);
   }
 
   show(data) {
@@ -156,6 +263,7 @@ class Chart {
     }
     if (!this.listening) this.listen();
     this.buttons(data.actions || []);
+    this.cursor.draw();
     this.note.textContent = "";
     this.root.dataset.stamp = String(data.stamp ?? "");
     this.root.dataset.waited = (performance.now() - data.arrived).toFixed(1); // ms from message to picture
@@ -175,6 +283,8 @@ class Chart {
       remember(change);
       this.together(change);
     });
+    this.canvas.on("plotly_hover", (event) => event.points?.[0] && this.cursor.point(event.points[0]));
+    this.canvas.on("plotly_unhover", () => this.data.poses?.vectors.z && this.cursor.leave());
     this.canvas.on("plotly_click", (event) => {
       const point = event.points && event.points[0];
       if (!point || !this.data.clicks) return;
@@ -257,6 +367,7 @@ class Chart {
     } finally {
       this.busy = false;
     }
+    this.cursor.draw();
     this.flush();
   }
 
@@ -265,6 +376,7 @@ class Chart {
     window.removeEventListener("pointercancel", this.release, true);
     document.removeEventListener("tpc-frame", this.frame);
     this.resizer.disconnect();
+    this.cursor.close();
     if (window.Plotly) window.Plotly.purge(this.canvas);
   }
 }

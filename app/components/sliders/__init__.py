@@ -29,7 +29,7 @@ class Band:
 
     start: float
     end: float
-    kind: Literal["certified", "unknown", "attack"]
+    kind: Literal["certified", "unknown", "attack", "likely", "borderline", "hopeless"]
     title: str = ""
 
     def drawn(self) -> dict[str, Any]:
@@ -42,13 +42,16 @@ class Posing:
     """The pose that a panel sets: for each parameter of the transform the place of its slider, or a fixed value."""
 
     transform: str
-    values: Sequence[int | float]
+    values: Sequence[int | float] = ()
     """An int is the place of a slider, a float is a value."""
+    vectors: Sequence[Sequence[float]] = ()
+    """In place of `values`: how z moves, in internal units, with a unit of each slider."""
 
     def linked(self) -> dict[str, Any]:
         """The link as the browser reads it."""
         links = [{"slider": v} if isinstance(v, int) else {"value": v} for v in self.values]
-        return {"transform": self.transform, "links": links}
+        vectors = [list(vector) for vector in self.vectors]
+        return {"transform": self.transform, "links": links, "vectors": vectors}
 
     @staticmethod
     def all_of(transform: Transform) -> Posing:

@@ -21,10 +21,13 @@ class Panel {
       this.emit("history", { step, at: Date.now() });
     };
     document.addEventListener("keydown", this.keys);
+    this.pinned = ({ detail }) => this.pin(detail);
+    document.addEventListener("tpc-pose", this.pinned);
   }
 
   close() {
     document.removeEventListener("keydown", this.keys);
+    document.removeEventListener("tpc-pose", this.pinned);
     clearTimeout(this.rest);
     clearTimeout(this.timer);
   }
@@ -99,6 +102,13 @@ class Panel {
     number.title = `${parameter.low} to ${parameter.high}${parameter.unit}`;
     track.append(range);
     const entry = { name: parameter.name, value: parameter.value, band: (pieces) => drawBand(track, parameter, pieces) };
+    // Follow a pose that was set elsewhere.
+    entry.follow = (value) => {
+      const digits = Math.max(0, -Math.floor(Math.log10(parameter.step)) + 1);
+      entry.value = Number(Math.min(parameter.high, Math.max(parameter.low, value)).toFixed(digits));
+      range.value = number.value = entry.value;
+      paint();
+    };
     this.rows.push(entry);
     const paint = () => {
       const middle = (100 * (0 - parameter.low)) / (parameter.high - parameter.low);
@@ -146,11 +156,22 @@ class Panel {
     this.root.dataset.state = "moving";
     // Stages hear of it under the number that its report has, at the earliest.
     if (this.poses) {
-      const values = this.poses.links.map(({ slider, value }) => (slider === undefined ? value : this.rows[slider].value));
-      const detail = { transform: this.poses.transform, values, by: "sliders", stamp: this.sent + 1 };
+      const { transform, links, vectors } = this.poses;
+      const detail = { transform, by: "sliders", stamp: this.sent + 1 };
+      if (vectors.length) detail.z = vectors[0].map((_, i) => vectors.reduce((sum, vector, place) => sum + vector[i] * this.rows[place].value, 0));
+      else detail.values = links.map(({ slider, value }) => (slider === undefined ? value : this.rows[slider].value));
       document.dispatchEvent(new CustomEvent("tpc-pose", { detail }));
     }
     this.report({ final: false });
+  }
+
+  // A click on a map set a pose: the sliders go there.
+  pin({ transform, z, by }) {
+    const vectors = this.poses?.vectors;
+    if (by !== "pin" || !z || !vectors?.length || transform !== this.poses.transform) return;
+    const dot = (a, b) => a.reduce((sum, value, place) => sum + value * b[place], 0);
+    this.rows.forEach((row, place) => row.follow(dot(z, vectors[place]) / dot(vectors[place], vectors[place])));
+    this.moved();
   }
 
   report(report) {

@@ -20,7 +20,11 @@ _mount = st.components.v2.component(
 
 
 def thumbnails(items: Sequence[dict[str, str]], *, selected: str | None, key: str) -> str | None:
-    """Show pictures, each with `name`, `title` and `picture` (a URL); the name that was clicked, once."""
+    """Show pictures, each with `name`, `title` and `picture` (a URL); the name that was clicked, once.
+
+    An item may have a `note` that shows when the pointer rests on it, and a `badge`, a word below the title, in the
+    `tone` good, bad, open or plain.
+    """
     result: Any = _mount(
         key=key, data={"items": list(items), "selected": selected}, on_pick_change=lambda: None
     )

@@ -7,10 +7,10 @@ export default function (component) {
   if (root.dataset.wanted === wanted) return;
   root.dataset.wanted = wanted;
   root.replaceChildren(
-    ...data.items.map(({ name, title, picture }) => {
+    ...data.items.map(({ name, title, picture, note, badge, tone }) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.title = title;
+      button.title = note || title;
       button.dataset.name = name;
       button.setAttribute("aria-pressed", String(name === data.selected));
       const image = document.createElement("img");
@@ -20,6 +20,12 @@ export default function (component) {
       const label = document.createElement("span");
       label.textContent = title;
       button.append(image, label);
+      if (badge) {
+        const mark = document.createElement("b");
+        mark.textContent = badge;
+        mark.dataset.tone = tone || "plain";
+        button.append(mark);
+      }
       button.onclick = () => setTriggerValue("pick", name);
       return button;
     }),

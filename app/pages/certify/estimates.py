@@ -8,35 +8,76 @@ import time
 import streamlit as st
 
 from app.components.escape_markdown import literal
+from app.components.terms import explained
 from app.server import cache
 from app.server.jobs import Request
 from tpc_core import Cloud, Model
+from tpc_core.certify import prepare
 from tpc_core.certify.estimate import Estimate, estimate
 from tpc_core.errors import TpcError
+from tpc_core.forecast import Outlook, outlook
+from tpc_core.landscape import Landscape
 from tpc_core.votes import BLOCK, Voter, resolve_device
 
 
-def expect(request: Request) -> bool:
-    """Say what the run will take; False, with the reason, where it cannot be asked."""
+def expect(request: Request, landscape: Landscape | None) -> bool:
+    """Say what the run will take; False, with the reason, where it cannot be asked.
+
+    Votes of the map say it best; before there are any, the geometry of the cloud does.
+    """
     try:
         question = request.question
         work = estimate(request.model, request.cloud, question.transform, question.radius, question.options)
     except TpcError as error:
         st.warning(literal(error))
         return False
-    st.caption(in_words(work, votes_per_second(request.model, request.cloud), cache.device_name()))
+    seen = outlook_of(request, landscape)
+    if seen is not None and math.isfinite(seen.votes) and work.samples is not None:
+        work = Estimate(work.cells, seen.votes)
+    explained(in_words(work, votes_per_second(request.model, request.cloud), cache.device_name()))
     return True
+
+
+def outlook_of(request: Request, landscape: Landscape | None) -> Outlook | None:
+    """What the votes of the map say of the radius; None where they cannot."""
+    question = request.question
+    options = question.options
+    usual = options.protocol == "adaptive" and options.proof == "smoothed" and not options.largest
+    if landscape is None or not usual or request.model.task != "classification":
+        return None
+    try:
+        run = prepare(request.model, request.cloud, question.transform, question.radius, options)
+        return outlook(landscape, run.claim, options.patience)
+    except TpcError:
+        return None
+
+
+CHANCES = {
+    "likely": "A certificate for this radius is likely.",
+    "borderline": "This radius is borderline: it may need many votes, or fail.",
+    "hopeless": "A certificate for this radius is not to be expected. Take a smaller radius, or another model.",
+}
+
+
+def outlook_words(request: Request, landscape: Landscape | None) -> str:
+    """The same in a sentence."""
+    if request.is_certain:
+        return "This proof needs no votes."
+    if request.question.options.largest:
+        return "The search starts at the object and goes outwards."
+    seen = outlook_of(request, landscape)
+    return "" if seen is None else CHANCES[seen.chance]
 
 
 def in_words(work: Estimate, rate: float, device: str) -> str:
     """The estimate as a sentence."""
     speed = f"{rate:,.0f} votes/s on {device.upper()}"
     if work.samples is None:
-        return f"Cells from the identity outwards until one fails; {speed}."
+        return f"Cells are tested from the object outwards, until one fails. {speed}."
     if math.isinf(work.samples):
-        return f"More than {work.cells:,} cells: this may take long; {speed}."
+        return f"More than {work.cells:,} cells: this may take long. {speed}."
     cells = f"{work.cells:,} cells, " if work.cells > 1 else ""
-    return f"About {cells}{work.samples:,.0f} votes, {duration(work.samples / rate)}; {speed}."
+    return f"About {cells}{work.samples:,.0f} votes, {duration(work.samples / rate)}. {speed}."
 
 
 def duration(seconds: float) -> str:

@@ -5,24 +5,40 @@ from __future__ import annotations
 import streamlit as st
 
 from app.components.escape_markdown import literal
+from app.components.terms import explained
+from app.figures.region_map import MapScene
+from app.pages.certify.estimates import outlook_words
+from app.pages.certify.landscapes import landscape_of
+from app.pages.certify.map_scene import map_scene
+from app.pages.certify.outcome import outcome_of
 from app.pages.certify.question_form import ask
 from app.pages.certify.question_link import LINKED
-from app.pages.certify.run_panel import chosen_run, show_run
+from app.pages.certify.run_panel import show_status
+from app.pages.certify.runs import adopt_run, run_of, runs_list, started
+from app.pages.certify.scene import show_map, show_stage
+from app.pages.certify.takeaways import takeaways
 from app.pages.certify.unfinished import offer_unfinished
+from app.pages.certify.votes_panel import votes_panel
+from app.server.jobs import Job, Request
 from app.server.visitors import board
 from app.session import links
 from app.session.uploads import is_upload
-from app.widgets.objects import NOT_SHARED, current_shape, current_spec, object_button
+from app.widgets.objects import NOT_SHARED, current_shape, current_spec, object_button, title_of
+from tpc_core.data import Shape
 from tpc_core.errors import TpcError
+
+POLL = 0.5
 
 
 def page() -> None:
-    """Questions on the left, the run on the right."""
+    """The question on the left; on the right the verdict, and below it the object beside its map."""
     links.restore(LINKED)
     visitor = str(st.session_state["visitor"])
-    left, right = st.columns([3.1, 9.2], gap="medium")
+    adopt_run(visitor)
+    left, right = st.columns([2.9, 9.4], gap="medium")
+    shape = current_shape()
     with left:
-        object_button(current_shape())
+        object_button(shape)
         request = ask()
         if (
             st.button(
@@ -36,7 +52,7 @@ def page() -> None:
             and request is not None
         ):
             try:
-                st.session_state["run"] = board().submit(visitor, request).id
+                started(board().submit(visitor, request))
             except TpcError as error:
                 st.warning(literal(error))
     with right:
@@ -44,18 +60,62 @@ def page() -> None:
         if notice:
             st.warning(literal(notice))
         offer_unfinished(visitor)
-        job = chosen_run(visitor)
-        if job is None:
-            _empty()
-        else:
-            show_run(job)
+        job = run_of(visitor, request)
+        runs_list(visitor, job)
+        if request is not None:
+            _scene(visitor, shape, request, job)
     links.share(LINKED, note=NOT_SHARED if is_upload(current_spec()) else "")
 
 
-def _empty() -> None:
-    st.markdown("## No run yet")
-    st.markdown(
-        "Choose a transform and a radius, then **Certify**. The map on this side fills in cell by cell: each cell is "
-        "a piece of the region of attacks, tested at its centre by the votes of the smoothed model. The verdict "
-        "holds for *every* transform within the radius, with the confidence you set."
+def _scene(visitor: str, shape: Shape, request: Request, job: Job | None) -> None:
+    """Verdict above, object left, map right."""
+    title = title_of(current_spec(), shape)
+    if job is not None:
+        st.markdown(f"## {literal(job.request.title)}")
+        show_status(job)
+    else:
+        _before(visitor, request)
+    certified = 0.0 if job is None else outcome_of(job.view()).certified
+
+    def redraw() -> MapScene:
+        view = None if job is None else job.view()
+        return map_scene(request, view, landscape_of(visitor, request).landscape, certified)
+
+    stage, plane = st.columns(2, gap="small")
+    with stage:
+        show_stage(shape, request, title, certified, redraw)
+    with plane:
+        _map(visitor, request, job, certified)
+    if job is not None:
+        view = job.view()
+        votes_panel(view)
+        if not view.live and view.certificate is not None:
+            takeaways(job, view, landscape_of(visitor, request).landscape)
+
+
+def _map(visitor: str, request: Request, job: Job | None, certified: float) -> None:
+    """The map, drawn again while its votes come in."""
+    changing = landscape_of(visitor, request).live or (job is not None and job.live)
+    st.fragment(_drawn_map, run_every=POLL if changing else None)(visitor, request, job, certified, changing)
+
+
+def _drawn_map(visitor: str, request: Request, job: Job | None, certified: float, known: bool) -> None:
+    seen = landscape_of(visitor, request)
+    view = None if job is None else job.view()
+    show_map(map_scene(request, view, seen.landscape, certified), request, view, seen)
+    if known and not seen.live and (view is None or not view.live):
+        st.rerun()  # nothing more comes: the timer stops, and what is said before a run is final
+
+
+def _before(visitor: str, request: Request) -> None:
+    """No run yet: what the question is, and what the votes of the map say of it."""
+    st.markdown(f"## {literal(request.title)}")
+    changing = landscape_of(visitor, request).live
+    st.fragment(_outlook, run_every=2 * POLL if changing else None)(visitor, request)
+
+
+def _outlook(visitor: str, request: Request) -> None:
+    words = outlook_words(request, landscape_of(visitor, request).landscape)
+    explained(
+        f"Not certified yet. {words} Press Certify to prove that every transform within the radius keeps the class."
     )

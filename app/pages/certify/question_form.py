@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.components.escape_markdown import literal
+from app.figures.region_map import LOOKS
 from app.pages.certify.estimates import expect
+from app.pages.certify.landscapes import landscape_of
 from app.pages.certify.question_link import (
     BUDGETS,
     CONFIDENCES,
@@ -19,6 +21,7 @@ from app.pages.certify.question_link import (
     radius_keys,
     sigma_keys,
 )
+from app.pages.certify.radius_slider import radius_slider
 from app.server import cache
 from app.server.jobs import Request
 from app.session.pose import Pose
@@ -37,6 +40,7 @@ from tpc_core import (
 )
 from tpc_core.data import Shape
 from tpc_core.errors import TpcError
+from tpc_core.forecast import propose_radius
 from tpc_core.models import ModelCard
 from tpc_core.transforms import Composition
 
@@ -74,15 +78,20 @@ def ask() -> Request | None:
     """The controls of the left column; the request that they describe, or None with the reason on screen."""
     shape = current_shape()
     transform = _transform()
-    largest = (
-        st.segmented_control("Question", ["A radius", "The largest"], key="goal", required=True)
-        == "The largest"
-    )
-    certain = _certain()
-    radius = _radius(transform, largest)
+    goal, proof = st.columns([1.25, 1], gap="small")
+    with goal:
+        largest = (
+            st.segmented_control("Radius", ["A radius", "The largest"], key="goal", required=True)
+            == "The largest"
+        )
+    with proof:
+        certain = _certain()
+    place = st.container()
     model = _model(fits(transform, shape, certain=certain), transform, certain)
     if model is None:
         return None
+    with place:
+        radius = _radius(transform, largest, _proposal(model, shape, transform, certain))
     options = Options(proof="certain", largest=largest) if certain else _settings(model, transform, largest)
     if options is None:
         return None
@@ -97,10 +106,25 @@ def ask() -> Request | None:
         st.warning(literal(error))
         return None
     request = Request(f"{title_of(spec, shape)}, {transform.name}", question, model, cloud, private)
+    landscape = landscape_of(str(st.session_state["visitor"]), request).landscape
+    if radius is not None:
+        with place:
+            radius_slider(request, landscape)
     if certain:
-        st.caption("Cell by cell, until every one is proved or a counterexample is found; mostly seconds.")
+        st.caption("Every cell is proved, or a counterexample is found. This mostly takes seconds.")
         return request
-    return request if expect(request) else None
+    return request if expect(request, landscape) else None
+
+
+def _proposal(model: Model, shape: Shape, transform: Transform, certain: bool) -> tuple[float, ...]:
+    """The radius that a newcomer finds: proposed for this object and this model, in edge units."""
+    if certain:
+        return first_radius(transform)
+    try:
+        found = propose_radius(model, shape.cloud(model.num_points or 64), transform)
+    except TpcError:
+        return first_radius(transform)
+    return tuple(found[p.name] for p in transform.radii)
 
 
 def _certain() -> bool:
@@ -112,7 +136,7 @@ def _certain() -> bool:
         words,
         key="proof",
         required=True,
-        help="By votes: about the smoothed network, with the confidence that you set. Exact: about the plain network, "
+        help="By votes: about the smoothed model, with the confidence that you set. Exact: about the base model, "
         "proved cell by cell, with no probability of error.",
     )
     return bool(chosen == PROOFS["certain"])
@@ -132,44 +156,36 @@ def _transform() -> Transform:
     return parse_transform(str(st.selectbox("Transform", names, key="asked_transform")))
 
 
-def _radius(transform: Transform, largest: bool) -> dict[str, float] | None:
+def _radius(transform: Transform, largest: bool, proposed: tuple[float, ...]) -> dict[str, float] | None:
     """One number for each radius; the largest region needs them only where it has a direction to grow in."""
     if largest and not isinstance(transform, Composition):
         return None
     presets = {describe_preset(transform, radius): radius for radius in transform.paper_radii}
     keys = list(radius_keys(transform).values())
-    for key, value in zip(keys, first_radius(transform), strict=True):
-        st.session_state.setdefault(key, float(value))
+    before = st.session_state.get("proposed_radius")
+    untouched = [st.session_state.get(key) for key in keys] == before
+    st.session_state["proposed_radius"] = [float(value) for value in proposed]
+    for key, value in zip(keys, proposed, strict=True):
+        if untouched or key not in st.session_state:  # another object has another proposal
+            st.session_state[key] = float(value)
 
     def take() -> None:
         picked = presets.get(str(st.session_state.get(f"radii_{transform.name}")))
         for key, value in zip(keys, picked or (), strict=False):
             st.session_state[key] = float(value)
 
-    columns = st.columns(len(keys))
-    values = {}
-    for column, key, p in zip(columns, keys, transform.radii, strict=True):
-        name = "Radius" if len(keys) == 1 else p.name
-        values[p.name] = float(
-            column.number_input(
-                f"{name} (°)" if p.unit == "deg" else name,
-                min_value=0.0,
-                max_value=p.largest_radius,
-                step=p.step if p.unit == "deg" else 0.05,
-                key=key,
-                format="%g",
-            )
-        )
+    values = {p.name: float(st.session_state[key]) for p, key in zip(transform.radii, keys, strict=True)}
     if presets:
         st.pills(
-            "The paper's radii",
+            "Radii in the TPC paper",
             list(presets),
             key=f"radii_{transform.name}",
+            format_func="paper: {}".format,
             on_change=take,
             label_visibility="collapsed",
         )
     if largest:
-        st.caption("The search grows in these proportions and ends at this size.")
+        st.caption("The region grows in these proportions, up to this size.")
     return values
 
 
@@ -189,17 +205,17 @@ def _model(every: list[Fit], transform: Transform, certain: bool) -> Model | Non
                     "Model",
                     good,
                     key="asked_model",
-                    help="Only networks that can be bounded."
+                    help="Only models that allow exact proofs."
                     if certain
-                    else "Only models whose smoothing fits.",
+                    else "Only models whose smoothing can certify this transform.",
                 )
             )
         )
     else:
         st.warning(f"No model here can certify {transform.name}.")
     if bad:
-        noun = "model does" if len(bad) == 1 else "models do"
-        with st.expander(f"{len(bad)} {noun} not fit"):
+        noun = "model" if len(bad) == 1 else "models"
+        with st.expander(f"{len(bad)} other {noun}: why not here"):
             for fit in bad:
                 st.markdown(f"**{literal(fit.card.name)}**: {literal(fit.reason)}.")
     return model
@@ -214,23 +230,25 @@ def _settings(model: Model, transform: Transform, largest: bool) -> Options | No
             key="protocol",
             required=True,
             disabled=largest,
-            help="adaptive: cells are split and voted on as needed. paper: a uniform grid, 10,000 votes a cell.",
+            help="adaptive: cells are split and get votes as needed. paper: a grid of equal cells, 10,000 votes each.",
         )
         budget = st.select_slider(
             "Budget of votes",
             list(BUDGETS),
             key="budget",
-            help="All votes on this object count: those of your earlier runs are read again, not cast again.",
+            help="All votes on this object count. Those of your earlier runs are used again, not cast again.",
         )
-        complete = st.toggle("Fill the whole map, even after a cell failed", key="complete")
+        complete = st.toggle("Test all cells, even after one failed", key="complete")
         sigma = _sigma(model.smoothing, model.name)
+        st.segmented_control("Map", list(LOOKS), key="map_look", format_func=LOOKS.__getitem__, required=True)
         seed = st.number_input(
             "Seed",
             0,
             LARGEST_SEED,
             key="seed",
-            placeholder="nobody's choice",
-            help="Left empty, it is the hash of object, model and transform. A certificate says if it was set by hand.",
+            placeholder="automatic",
+            help="The start of the random numbers. If empty, it follows from object, model and transform. The "
+            "certificate says if it was set by hand.",
         )
     try:
         return Options(

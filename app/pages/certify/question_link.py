@@ -8,16 +8,17 @@ from __future__ import annotations
 import streamlit as st
 
 from app.server import cache
+from app.server.jobs import Request
 from app.session import links
 from app.session.links import Piece, as_number, written
+from app.session.settings import DEFAULTS
 from app.widgets.objects import OBJECT
 from tpc_core import Smoothing, Transform, parse_transform
 
 BUDGETS = {"no limit": None, "1,000": 1_000, "10,000": 10_000, "100,000": 100_000, "1,000,000": 1_000_000}
 CONFIDENCES = {"95 %": 0.05, "99 %": 0.01, "99.9 %": 0.001, "99.99 %": 0.0001}
-PROOFS = {"smoothed": "By votes, smoothed", "certain": "Exact, plain network"}
-MAP_MODES = ["bound", "margin", "samples", "state", "coverage"]
-FIRST_TRANSFORM = "z-taper"
+PROOFS = {"smoothed": "By votes", "certain": "Exact"}
+FIRST_TRANSFORM = "z-taper+z-rotation"
 LARGEST_SEED = 2**31 - 1
 
 
@@ -32,7 +33,7 @@ def radius_keys(transform: Transform) -> dict[str, str]:
 
 
 def first_radius(transform: Transform) -> tuple[float, ...]:
-    """The radius that a newcomer is offered: the paper's smallest."""
+    """The radius before a model is known: the paper's smallest."""
     if transform.paper_radii:
         return transform.paper_radii[0]
     return tuple(p.largest_radius / 10 for p in transform.radii)
@@ -66,7 +67,7 @@ def _write_radius() -> str:
         float(st.session_state.get(key, start))
         for key, start in zip(radius_keys(transform).values(), first_radius(transform), strict=True)
     ]
-    if values == list(first_radius(transform)):
+    if values == st.session_state.get("proposed_radius"):
         return ""
     pairs = zip(transform.radii, values, strict=True)
     return (
@@ -128,5 +129,24 @@ LINKED = (
     links.choice("budget", "budget", {word.replace(",", ""): word for word in BUDGETS}, "no limit"),
     links.switch("complete", "complete", False),
     links.number("seed", "seed", 0, LARGEST_SEED, None, whole=True),
-    links.choice("map", "map_mode", MAP_MODES, "bound"),
+    links.choice("map", "map_look", ["colour", "print"], "colour"),
 )
+
+
+def show_question(request: Request) -> None:
+    """Set the controls to the question of a run: whatever page one comes from, they belong together."""
+    question = request.question
+    words = question.to_query()
+    for name in ("points", "budget", *(("object",) if request.private else ())):
+        words.pop(name, None)
+    for key in ("goal", "confidence", "protocol", "budget", "complete", "seed"):
+        st.session_state[key] = DEFAULTS[key]
+    st.session_state["proof"] = PROOFS["smoothed"]
+    for key in [str(key) for key in st.session_state if str(key).startswith(f"sigma_{question.model}_")]:
+        del st.session_state[key]
+        st.session_state["kept_settings"].pop(key, None)
+    links.take(LINKED, words)
+    limit = question.options.budget.samples
+    if limit is not None:  # the next larger one of those that can be chosen
+        able = [word for word, most in BUDGETS.items() if most is not None and most >= limit]
+        st.session_state["budget"] = able[0] if able else "no limit"

@@ -37,8 +37,7 @@ def cases(visitor: str) -> dict[str, Case]:
         found[case.id] = case
     for job in board().of(visitor):
         view = job.view()
-        # A certain proof has no votes to look into.
-        if view.certificate is not None and not view.live and not view.request.is_certain:
+        if view.certificate is not None and not view.live:
             title = f"{view.id}. {view.request.title}, {view.request.model.name}"
             case_id = f"run:{view.id}"
             found[case_id] = Case(case_id, title, view.certificate, view.request.model, view.request)

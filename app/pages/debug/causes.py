@@ -9,9 +9,10 @@ import streamlit as st
 
 from app.components.escape_markdown import literal
 from app.pages.certify.estimates import duration, votes_per_second
+from app.pages.debug.before_after import begin_step
 from app.pages.debug.cases import keep
 from app.pages.debug.opened_case import Opened
-from app.pages.debug.work import start_again, start_hunt, start_more, start_opinions, start_sweep, view_of
+from app.pages.debug.work import finish_run, start_again, start_hunt, start_more, start_ranking, start_sweep
 from tpc_core import Model
 from tpc_core.explain import Finding, Remedy, count, explain_cell, shrink_claim
 from tpc_core.proofs import CellStanding
@@ -24,8 +25,13 @@ _ICONS = {
     "sweep": ":material/tune:",
     "other-model": ":material/model_training:",
     "claim-less": ":material/verified:",
+    "smaller-radius": ":material/straighten:",
     "new-run": ":material/restart_alt:",
 }
+
+
+_TELLING = 500
+"""Votes after which the pace of a run says how long more votes will take."""
 
 
 def symbols(text: str) -> str:
@@ -34,26 +40,25 @@ def symbols(text: str) -> str:
 
 
 def why(visitor: str, case: Opened, model: Model | None, facts: CellStanding | None) -> None:
-    """This cell on the left, the whole run on the right; one estimate is both, and is said once."""
-    findings = list(enumerate(case.explanation.findings))
-    several = facts is not None and facts.kind in ("cell", "point", "attack")
+    """The chosen cell on the left, the rest of the run on the right; nothing is said twice."""
+    here = None if facts is None else explain_cell(case.view, facts)
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown(f"## {_title_of(facts)}")
-        if facts is None:
+        if here is None:
             st.caption("No cell is chosen.")
-        elif several:
-            _finding(visitor, case, model, explain_cell(case.view, facts), "cell", facts)
         else:
-            for number, finding in findings[:1]:
-                _finding(visitor, case, model, finding, f"run{number}", facts)
+            _finding(visitor, case, model, here, "cell", facts)
+    others = [
+        finding
+        for finding in case.explanation.findings
+        if facts is None or finding.cells != (facts.path,) or finding.cause in ("budget", "untested")
+    ]
     with right:
-        rest = findings if several or facts is None else findings[1:]
-        if rest:
-            st.markdown("## The whole run" if several else "## What else there is")
-        for number, finding in rest:
+        if others:
+            st.markdown("## The whole run")
+        for number, finding in enumerate(others):
             _finding(visitor, case, model, finding, f"run{number}", facts)
-        _opinions(visitor, case)
 
 
 def _title_of(facts: CellStanding | None) -> str:
@@ -65,13 +70,15 @@ def _title_of(facts: CellStanding | None) -> str:
 def _finding(
     visitor: str, case: Opened, model: Model | None, finding: Finding, place: str, facts: CellStanding | None
 ) -> None:
-    lines = "".join(f"<li>{symbols(line)}</li>" for line in finding.evidence)
-    st.html(
-        f'<div class="tpc-finding" data-cause="{finding.cause}"><b>{finding.title}.</b> '
-        f"{symbols(finding.sentence)}<ul>{lines}</ul></div>"
-    )
+    if place != "cell" and facts is not None and facts.path in finding.cells and finding.heading:
+        words = " The chosen cell is one of them."  # its numbers stand on the left
+    else:
+        lines = "".join(f"<li>{symbols(line)}</li>" for line in finding.evidence)
+        words = f" {symbols(finding.sentence)}<ul>{lines}</ul>"
+    st.html(f'<div class="tpc-finding" data-cause="{finding.cause}"><b>{finding.title}.</b>{words}</div>')
     for number, remedy in enumerate(finding.remedies):
-        _remedy(visitor, case, model, remedy, f"{place}_{number}", facts)
+        if remedy != case.explanation.primary:  # its button stands above, beside the votes
+            _remedy(visitor, case, model, remedy, f"{place}_{number}", facts)
 
 
 def _remedy(
@@ -94,61 +101,51 @@ def _remedy(
 
 
 def _can_do(remedy: Remedy, model: Model | None) -> bool:
-    """Whether one click does it here: another radius, or another fixed sample, is a question for the Certify page."""
-    if remedy.action == "smaller-radius":
-        return False
-    if remedy.action == "new-run" and not remedy.protocol:
-        return False
+    """Whether one click does it here: all but comparing and claiming less takes the model that voted."""
     return model is not None or remedy.action in ("other-model", "claim-less")
 
 
 def _act(visitor: str, case: Opened, model: Model | None, remedy: Remedy, facts: CellStanding | None) -> None:
     if remedy.action == "other-model":
-        start_opinions(visitor, case)
+        start_ranking(visitor, case)
+        st.session_state["debug_panel"] = "Models"
     elif remedy.action == "claim-less":
-        keep(
-            visitor,
-            f"{case.case.title}, smaller region",
-            shrink_claim(case.view),
-            case.case.model,
-            case.case.request,
-        )
+        begin_step(case.case.id, remedy.sentence)
+        title = f"{case.case.title}, smaller radius"
+        keep(visitor, title, shrink_claim(case.view), case.case.model, case.case.request)
     elif model is None:
         return
     elif remedy.action == "attack":
         suspect = case.view.by_path.get(remedy.cells[0]) if remedy.cells else facts
         start_hunt(visitor, case, model, suspect)
         st.session_state["debug_panel"] = "Attack"
-    elif remedy.action == "new-run":
-        start_again(visitor, case, model, protocol=remedy.protocol)
+    elif remedy.action in ("new-run", "smaller-radius"):
+        start_again(visitor, case, model, remedy.sentence, remedy=remedy, votes=remedy.votes)
     elif remedy.action == "sweep":
         start_sweep(visitor, case, model)
-        st.session_state["debug_panel"] = "What would it take"
+        st.session_state["debug_panel"] = "Votes and sigma"
+    elif remedy.action == "go-on" and remedy.focus is None:
+        finish_run(visitor, case, model, remedy)
     else:
         start_more(visitor, case, model, remedy)
 
 
-def first_remedies(visitor: str, case: Opened, model: Model | None, facts: CellStanding) -> None:
-    """What to do first, beside the votes: finish the whole run where that can help, then what helps this cell."""
-    whole = case.explanation.primary
-    here = next((r for r in explain_cell(case.view, facts).remedies if _can_do(r, model)), None)
-    offered = [("all", whole if whole is not None and _can_do(whole, model) else None), ("now", here)]
-    first = True
-    for place, remedy in offered:
-        if remedy is None or (place == "now" and remedy == whole):
-            continue
-        if st.button(
-            remedy.sentence[:1].upper() + remedy.sentence[1:],
-            key=f"debug_do_{place}_{remedy.action}",
-            icon=_ICONS[remedy.action],
-            width="stretch",
-            help=remedy.note or None,
-            type="primary" if first else "secondary",
-        ):
-            _act(visitor, case, model, remedy, facts)
-            st.rerun()
-        st.caption(_cost(case, model, remedy).strip(" ()"))
-        first = False
+def primary_remedy(visitor: str, case: Opened, model: Model | None, facts: CellStanding) -> None:
+    """What to do first, beside the votes: finish the whole run where that can help; its cost is said before."""
+    remedy = case.explanation.primary
+    if remedy is None or not _can_do(remedy, model):
+        return
+    if st.button(
+        remedy.sentence[:1].upper() + remedy.sentence[1:],
+        key=f"debug_do_all_{remedy.action}",
+        icon=_ICONS[remedy.action],
+        width="stretch",
+        help=remedy.note or None,
+        type="primary",
+    ):
+        _act(visitor, case, model, remedy, facts)
+        st.rerun()
+    st.caption(_cost(case, model, remedy).strip(" ()"))
 
 
 def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:
@@ -157,7 +154,7 @@ def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:
         return ""
     words = f"about {count(remedy.votes)} votes"
     if model is not None:
-        words += f", {duration(remedy.votes / votes_per_second(model, case.view.cloud))}"
+        words += f", {duration(remedy.votes / pace(case, model))}"
     if f"{count(remedy.votes)} " in remedy.sentence:  # the number is said already
         words = words.partition(", ")[2]
     if remedy.chance is not None:
@@ -165,23 +162,15 @@ def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:
     return f" ({words})" if words else ""
 
 
+def pace(case: Opened, model: Model) -> float:
+    """Votes per second: those of the run itself where it was made here, and long enough to tell."""
+    made = case.case.certificate
+    if case.case.request is not None and made.samples >= _TELLING and made.seconds > 0:
+        return made.samples / made.seconds
+    return votes_per_second(model, case.view.cloud)
+
+
 def _likely(chance: float) -> str:
     if chance > 0.995:
-        return "almost sure to do"
-    return f"{100 * chance:.0f} % likely to do"
-
-
-def _opinions(visitor: str, case: Opened) -> None:
-    task = view_of(visitor, f"{case.key}|opinions")
-    if task is None or not task.result:
-        return
-    rows = [
-        {
-            "Model": opinion.model,
-            "Says": opinion.says,
-            "Votes": f"{opinion.share:.0%}",
-            "Right": {True: "yes", False: "no", None: ""}[opinion.right],
-        }
-        for opinion in task.result
-    ]
-    st.dataframe(rows, hide_index=True, width="stretch")
+        return "almost certain to be enough"
+    return f"enough with probability {100 * chance:.0f} %"

@@ -57,9 +57,9 @@ def _standing(facts: CellStanding | None, here: int | None, failing: int) -> str
     if facts.kind == "attack":
         return "the attack"
     if here is not None:
-        return f"{here + 1} of {failing} open, worst first" if failing > 1 else "the one that is open"
+        return f"{here + 1} of {failing} open, worst first" if failing > 1 else "the only open cell"
     if not facts.n:
-        return "a part without votes"
+        return "a cell without votes"
     return "a cell that passed" if facts.kind == "cell" else "it passed"
 
 
@@ -120,7 +120,7 @@ def _histogram(case: Opened, facts: CellStanding) -> None:
     name = view.class_name or view.certificate.model.classes[_part(case, facts)]
     total = sum(votes.values())
     plot(votes_figure(votes, name, theme()), key="debug_votes", height=150, stamp=f"{facts.path}|{total}")
-    st.caption(f"Its {total:,} votes, as the certificate has them.")
+    st.caption(f"The {total:,} votes of this cell.")
 
 
 def _part(case: Opened, facts: CellStanding) -> int:

@@ -11,6 +11,7 @@ from app.components.style import theme
 from app.figures.axes import parameter_axes
 from app.figures.debug_compare import MEASURES, Measure, difference_figure, intervals_figure
 from app.pages.debug.cases import Case, cases
+from app.pages.debug.exact_case import both_kinds
 from app.pages.debug.opened_case import Opened, opened
 from tpc_core.explain import comparable, compare, shared_half_widths
 
@@ -19,17 +20,22 @@ _HEIGHT = 330
 
 def compare_panel(visitor: str, case: Opened) -> None:
     """The case on screen is the second; the other one is chosen here."""
-    others = {key: other for key, other in cases(visitor).items() if key != case.case.id}
+    both_kinds(visitor, case.case.certificate)
+    others = {
+        key: other
+        for key, other in cases(visitor).items()
+        if key != case.case.id and other.certificate.certain is None
+    }
     if not others:
         st.caption(
-            "There is one run only. Certify the object again with another model, sigma or protocol, or open another "
-            "certificate, and the two can be compared here."
+            "There is only one run. Run the question again with another model, sigma or radius, or open another "
+            "certificate. Then you can compare the two here."
         )
         return
     if st.session_state.get("debug_other") not in others:
         st.session_state["debug_other"] = _likeliest(case, others)
     key = st.selectbox(
-        "Compare with", list(others), format_func=lambda name: others[name].label, key="debug_other"
+        "Compare with (before)", list(others), format_func=lambda name: others[name].label, key="debug_other"
     )
     task = opened(visitor, others[key])
     if task.status == "failed":
@@ -43,7 +49,7 @@ def compare_panel(visitor: str, case: Opened) -> None:
     with left:
         rows = compare(first.view, case.view)
         table = [
-            {"": row.name, "First": row.first, "Second (on screen)": row.second}
+            {"": row.name, "Before": row.first, "After (on screen)": row.second}
             for row in sorted(rows, key=lambda row: not row.differs)
         ]
         st.dataframe(table, hide_index=True, width="stretch", height=_HEIGHT + 40)
@@ -102,5 +108,5 @@ def _map(first: Opened, second: Opened) -> None:
         actions=(PNG, SVG),
     )
     st.caption(
-        "Blue: the second is surer. Orange: the first is. Grey: the same. Blank: one of them has no vote there."
+        "Blue: higher after. Orange: higher before. Grey: the same. Blank: one of them has no votes there."
     )

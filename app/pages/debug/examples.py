@@ -41,7 +41,7 @@ EXAMPLES = (
         "taper=0.2,rotation=10",
         None,
         "an airliner, tapered and turned",
-        "An airliner, tapered and turned: every cell passes. See how much each had to spare.",
+        "An airliner, tapered and turned. Every cell passed: see by how much.",
     ),
     Example(
         "refuted",
@@ -50,7 +50,7 @@ EXAMPLES = (
         0.6,
         None,
         "a bookshelf, sheared",
-        "A bookshelf, sheared until it leans like a staircase: the attack proves that the claim is false.",
+        "A bookshelf, sheared until it leans to one side. The attack proves that the claim is false.",
     ),
     Example(
         "undecided",
@@ -59,6 +59,6 @@ EXAMPLES = (
         "taper=0.3,rotation=5",
         2000,
         "a piano and too few votes",
-        "A piano and a budget of 2,000 votes: it ended too early. One click casts the votes that are missing.",
+        "A piano, with a budget of 2,000 votes: too few. One click finishes the whole run.",
     ),
 )

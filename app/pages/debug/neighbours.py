@@ -1,4 +1,4 @@
-"""Around a cell: how the search came to it, and the cells that touch it. A chosen row moves on to its cell."""
+"""How the search came to a cell, and the cells that touch it. A chosen row moves on to its cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tpc_core.forecast import pass_chances
 from tpc_core.proofs import CellStanding
 
 
-def around_panel(case: Opened, facts: CellStanding | None) -> None:
+def neighbours_panel(case: Opened, facts: CellStanding | None) -> None:
     """History on the left, neighbours on the right."""
     if facts is None:
         st.caption("No cell is chosen.")
@@ -29,7 +29,7 @@ def around_panel(case: Opened, facts: CellStanding | None) -> None:
         if neighbours:
             _table(case, neighbours, "debug_neighbours", facts)
         else:
-            st.caption("None: this certificate rests on one estimate, or on one cell.")
+            st.caption("No other cell touches it.")
 
 
 def _table(case: Opened, cells: Sequence[CellStanding], key: str, here: CellStanding) -> None:
@@ -65,10 +65,10 @@ _STATES = {"untested": "no votes"}
 def _readings(case: Opened, facts: CellStanding) -> None:
     """What more votes in this cell promise: the bound may be read at any size."""
     if facts.n:
-        st.caption(f"{facts.n_a:,} of {facts.n:,} votes so far; they may be read after every block of 32.")
+        st.caption(f"{facts.n_a:,} of {facts.n:,} votes so far.")
     ahead = pass_chances(case.view, facts)
     if ahead:
         words = ", ".join(
-            f"{chance.size:,} votes ({chance.chance:.0%} likely to pass)" for chance in ahead[:4]
+            f"{chance.size:,} votes (passes with probability {chance.chance:.0%})" for chance in ahead[:4]
         )
         st.caption(f"With {words}.")

@@ -10,21 +10,25 @@ from app.pages.certify.estimates import duration
 from app.pages.debug import question_link as asked
 from app.pages.debug import steered
 from app.pages.debug.attack import attack_panel, found_attack, path_chart
+from app.pages.debug.before_after import end_step, show_step
 from app.pages.debug.cases import Case, cases, keep, model_of, title_of
-from app.pages.debug.causes import first_remedies, symbols, why
+from app.pages.debug.causes import primary_remedy, symbols, why
 from app.pages.debug.cell import cloud_panel, facts_panel, navigator, selected
 from app.pages.debug.chart import HEIGHT, certificate_map, gap, tested
 from app.pages.debug.choice import carry_over, choose_later
 from app.pages.debug.compare import compare_panel
+from app.pages.debug.exact_case import exact_workbench
 from app.pages.debug.examples import EXAMPLES, Example
-from app.pages.debug.neighbours import around_panel
+from app.pages.debug.models import models_panel
+from app.pages.debug.neighbours import neighbours_panel
 from app.pages.debug.opened_case import Opened, opened
 from app.pages.debug.points import points_panel
-from app.pages.debug.remaining_cost import take_panel
+from app.pages.debug.remaining_cost import forecast_panel
 from app.server.jobs import Request
 from app.server.visitors import board
 from app.session import links
 from app.session.uploads import read_certificate
+from app.widgets.untrained import untrained_note
 from tpc_core import Certificate
 from tpc_core.engines import PROMPT, Call
 from tpc_core.errors import TpcError
@@ -36,11 +40,18 @@ _CSS = """
 <style>
 .tpc-cell { line-height: 1.35; }
 .tpc-failed { color: var(--tpc-differ); } .tpc-passed { color: var(--tpc-agree); }
+.tpc-pose { margin: 0; text-align: center; line-height: 1.35; font-size: .9rem; }
+.tpc-pose img { width: 100%; max-width: 150px; }
 .tpc-finding { line-height: 1.4; }
+.tpc-step { border: 1px solid color-mix(in srgb, currentColor 18%, transparent); border-radius: 8px;
+  padding: .4rem .8rem; line-height: 1.45; }
 .tpc-finding ul { margin: .2rem 0 0; padding-left: 1.1rem; opacity: .85; font-size: .9rem; }
 </style>
 """
-_NOT_SHARED = "The object of this certificate is in no set that others have: the link opens the page only."
+_NOT_SHARED = (
+    "The object of this certificate is not in the gallery or in a data set. So the link opens the page only."
+)
+_EXACT = "Links to exact proofs lead to the Certify page. So this link opens the page only."
 _MARKS = {"certified": "✓ Certified", "refuted": "✗ Refuted", "undecided": "? Undecided"}
 
 
@@ -82,10 +93,19 @@ def _look(visitor: str, known_busy: bool) -> None:
         asked.note_question(None, None)
         _empty(visitor)
         return
+    if case.id.startswith("run:"):  # the Certify page shows the same run
+        st.session_state.setdefault("asked_run", "")
+        st.session_state["run"] = case.id.removeprefix("run:")
+    if case.certificate.certain is not None:
+        asked.note_question(None, None)
+        st.session_state["debug_unshared"] = _EXACT
+        exact_workbench(visitor, case)
+        return
     task = opened(visitor, case)
     if task.status == "failed":
         st.error(literal(task.message))
     elif isinstance(task.result, Opened):
+        untrained_note(case.certificate.model.name)
         _workbench(visitor, task.result)
     elif not known_busy:
         st.rerun()
@@ -100,6 +120,7 @@ def _arrive(visitor: str) -> None:
         view = job.view()
         if view.certificate is not None:
             st.session_state["debug_case"] = f"run:{job.id}"
+            end_step(f"run:{job.id}")
             choose_later(f"run:{job.id}", st.session_state.pop("debug_linked_cell", None))
         elif view.message:
             st.session_state["debug_notice"] = view.message
@@ -111,6 +132,7 @@ def _arrive(visitor: str) -> None:
         if before is not None and _same_cells(before.certificate, drawer[key].certificate):
             carry_over(before.id, key)
         st.session_state["debug_case"] = key
+        end_step(key)
 
 
 def _same_cells(first: Certificate, second: Certificate) -> bool:
@@ -147,8 +169,8 @@ def _choose_case(visitor: str, every: dict[str, Case]) -> Case | None:
 
 def _empty(visitor: str) -> None:
     st.markdown(
-        "A certificate that failed has a reason, and most reasons have a remedy. Open one of these cases, each a real "
-        "run of a few seconds; or certify something, and ask **Why?** there; or open a certificate file."
+        "This page shows why a certificate failed, and how to repair it. Start with one of these three examples: each "
+        "is a real run of a few seconds. Or run your own on the **Certify** page and click **Why?** there."
     )
     columns = st.columns(len(EXAMPLES), gap="medium")
     for column, example in zip(columns, EXAMPLES, strict=True):
@@ -179,6 +201,13 @@ def _recognise(visitor: str) -> None:
 def _offer(visitor: str) -> None:
     """What a link asks for: it holds the question and no votes, so the run is made again."""
     link = asked.linked()
+    lacks = asked.missing()
+    if lacks:
+        st.info(
+            f"This link does not name {_listed(lacks)}. A link to a failed run needs an object, a transform and a "
+            "model. Copy one with **Copy link**, or open an example.",
+            icon=":material/link_off:",
+        )
     if link is None or st.session_state.get("debug_awaited") is not None:
         return
     request = link.request
@@ -186,8 +215,8 @@ def _offer(visitor: str) -> None:
         words, go, leave = st.columns([6, 2.2, 1.3], vertical_alignment="center")
         radius = f"within {request.question.radius_text()}"
         words.markdown(
-            f"**This link leads to a run:** {literal(request.title)} {literal(radius)}, {literal(request.model.name)}. "
-            "It is made again here, with the same seed."
+            f"**This link asks for a run:** {literal(request.title)} {literal(radius)}, {literal(request.model.name)}. "
+            "It runs again here with the same random numbers, so the result is the same."
         )
         if go.button("Run it and look inside", key="debug_follow_link", type="primary", width="stretch"):
             st.session_state["debug_linked_cell"] = link.cell
@@ -197,6 +226,11 @@ def _offer(visitor: str) -> None:
         if leave.button("Not now", key="debug_leave_link", width="stretch"):
             asked.forget()
             st.rerun()
+
+
+def _listed(names: list[str]) -> str:
+    words = [f"the {name}" for name in names]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _submit(visitor: str, request: Request) -> None:
@@ -220,7 +254,7 @@ def _start_button(visitor: str, example: Example, label: str) -> None:
 
 
 def _upload(visitor: str) -> None:
-    st.caption("A certificate that `tpc certify --out` or the Certify page wrote. It is checked first.")
+    st.caption("A file from the Certify page or from `tpc certify --out`. It is checked first.")
     given = st.file_uploader("Certificate", type=["json"], key="debug_file", label_visibility="collapsed")
     if given is None:
         return
@@ -287,9 +321,10 @@ def _workbench(visitor: str, case: Opened) -> None:
     )
     if model is None:
         st.caption(
-            f"The model {literal(certificate.model.name)} of this certificate is not here, or another one has its "
-            "name: its counts are shown, and no new votes can be cast."
+            f"The model {literal(certificate.model.name)} is not on this server. Its votes are shown, but no new votes "
+            "can be cast."
         )
+    show_step(case.case, cases(visitor))
     facts = selected(case)
     shared = asked.note_question(case.case, None if facts is None else facts.path)
     st.session_state["debug_unshared"] = "" if shared else _NOT_SHARED
@@ -307,7 +342,7 @@ def _workbench(visitor: str, case: Opened) -> None:
     with numbers:
         if facts is not None:
             facts_panel(case, facts)
-            first_remedies(visitor, case, model, facts)
+            primary_remedy(visitor, case, model, facts)
         else:
             st.caption("No cell has votes.")
     _panels(visitor, case, facts)
@@ -328,10 +363,12 @@ def _panels(visitor: str, case: Opened, facts: CellStanding | None) -> None:
     model = case.case.model
     if panel == "Attack":
         attack_panel(visitor, case, model, facts)
-    elif panel == "What would it take":
-        take_panel(visitor, case, model)
-    elif panel == "Around it":
-        around_panel(case, facts)
+    elif panel == "Models":
+        models_panel(visitor, case)
+    elif panel == "Votes and sigma":
+        forecast_panel(visitor, case, model)
+    elif panel == "Neighbours":
+        neighbours_panel(case, facts)
     elif panel == "Points":
         points_panel(case, model, facts)
     elif panel == "Compare":

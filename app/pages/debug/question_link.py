@@ -22,7 +22,7 @@ from app.widgets.objects import shape_of, title_of
 from tpc_core import Question, parse_transform
 from tpc_core.errors import TpcError
 
-PANELS = ["Why", "Attack", "What would it take", "Around it", "Points", "Compare"]
+PANELS = ["Why", "Attack", "Models", "Votes and sigma", "Neighbours", "Points", "Compare"]
 _LINK, _WORDS = "debug_link", "debug_words"
 _PLAIN = {"object": "an object", "transform": "z-taper", "model": "a model", "radius": "0.1"}
 """A question in which every other word can be tried out."""
@@ -76,9 +76,15 @@ def linked() -> Linked | None:
     try:
         return Linked(_request(found), found.get("cell"))
     except TpcError as error:
-        st.session_state["debug_notice"] = f"The question of the link makes no sense: {error}"
+        st.session_state["debug_notice"] = f"This link cannot be opened: {error}"
         forget()
         return None
+
+
+def missing() -> list[str]:
+    """What a link to a run lacks; empty where it names a run, or asks for none."""
+    found: dict[str, str] = st.session_state.get(_LINK, {})
+    return [name for name in ("object", "transform", "model") if found and name not in found]
 
 
 def forget() -> None:

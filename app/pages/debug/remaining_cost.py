@@ -1,6 +1,8 @@
-"""What would it take: the radius that the votes at hand promise, against votes and against sigma."""
+"""The radius to expect from more votes, and from another sigma."""
 
 from __future__ import annotations
+
+import math
 
 import streamlit as st
 
@@ -16,7 +18,7 @@ from tpc_core.forecast import SigmaLook, best_sigma, sweep_judgement, sweep_vote
 _HEIGHT = 290
 
 
-def take_panel(visitor: str, case: Opened, model: Model | None) -> None:
+def forecast_panel(visitor: str, case: Opened, model: Model | None) -> None:
     """Votes on the left, sigma on the right."""
     left, right = st.columns(2, gap="large")
     with left:
@@ -28,11 +30,11 @@ def take_panel(visitor: str, case: Opened, model: Model | None) -> None:
             figure = votes_curve(case.view, forecast.result, theme())
             plot(figure, key="debug_take_votes", height=_HEIGHT, stamp=case.key, actions=(PNG,))
             st.caption(
-                "What the votes at hand promise: the middle, and between the 10 % and 90 % points of what they "
-                "leave open. A forecast, not a certificate."
+                "An estimate from the votes so far, not a certificate. The line is the most likely radius; the true "
+                "one lies in the band with probability 80 %."
             )
         else:
-            st.caption("The votes at hand say nothing about other sample sizes.")
+            st.caption("The votes so far say nothing about more votes.")
     with right:
         st.markdown("## Another sigma")
         _sigma(visitor, case, model)
@@ -40,17 +42,17 @@ def take_panel(visitor: str, case: Opened, model: Model | None) -> None:
 
 def _sigma(visitor: str, case: Opened, model: Model | None) -> None:
     if not case.view.smoothing.sigmas:
-        st.caption("Group smoothing is uniform: there is no sigma to change.")
+        st.caption("This smoothing takes all rotations with equal probability. It has no sigma.")
         return
     if model is None or case.view.class_name is None:
-        st.caption("Trying other sigmas needs the model that voted, and it is not here.")
+        st.caption("The model that voted is not on this server, so no other sigma can be tried.")
         return
     task = view_of(visitor, f"{case.key}|sweep")
     if task is None or (not task.live and not task.result):
         cost = sweep_votes(case.view)
         seconds = duration(cost / votes_per_second(model, case.view.cloud))
         if st.button(
-            f"Try five sigmas at a few places (about {cost:,} votes, {seconds})",
+            f"Try five values of sigma (about {cost:,} votes, {seconds})",
             key="debug_sweep",
             icon=":material/tune:",
             width="stretch",
@@ -73,10 +75,12 @@ def _ask_again(visitor: str, case: Opened, model: Model, look: SigmaLook) -> Non
         return
     sigma = ", ".join(f"{s:g}" for s in look.sigma)
     if st.button(
-        f"Certify anew with sigma {sigma}",
+        f"Certify with sigma {sigma}",
         key="debug_ask_again",
         icon=":material/verified:",
-        help="A new run: other noise, a ledger and an alpha of its own.",
+        help="A new run with fresh votes, then before and after side by side.",
     ):
-        start_again(visitor, case, model, sigma=look.sigma)
+        votes = look.votes if math.isfinite(look.votes) else 0.0
+        words = f"certify with sigma {sigma}"
+        start_again(visitor, case, model, words, sigma=look.sigma, votes=votes)
         st.rerun()

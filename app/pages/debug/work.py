@@ -1,4 +1,4 @@
-"""The long work of the page, as tasks: votes of a cell, more votes, the hunt, the path, the sweep, other models."""
+"""The long work of the page: more votes, new runs, the search for an attack, the path to it, sigmas, other models."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from app.pages.debug.before_after import begin_step
 from app.pages.debug.cases import Case, keep, title_of
 from app.pages.debug.opened_case import Opened
 from app.server import cache
 from app.server.jobs import Ledgered, Request, Task, TaskView
 from app.server.visitors import board
-from tpc_core import Budget, Certificate, Model, Question
+from tpc_core import Budget, Certificate, Cloud, Model, Question
 from tpc_core.engines import PROMPT, USUAL, Steps, Work
 from tpc_core.errors import TpcError
-from tpc_core.explain import PATH_STEPS, TRIES, AttackSearch, Remedy, model_opinions, prediction_path
+from tpc_core.explain import PATH_STEPS, TRIES, AttackSearch, Remedy, prediction_path
 from tpc_core.explain.work import MoreVotes, SmallestAttack, suspected
-from tpc_core.forecast import FACTORS, sweep_sigmas
+from tpc_core.forecast import FACTORS, rank_models, sweep_sigmas
 from tpc_core.proofs import CellStanding
+from tpc_core.question import Protocol
+
+_LEAST_MORE = 1_000
+_MOST_POINTS = 4
+"""Models that see more than so many times the points of the certificate are too slow to be compared on the way."""
 
 
 def begin(
@@ -59,7 +65,23 @@ def start_more(visitor: str, case: Opened, model: Model, remedy: Remedy) -> None
         ledger.account.certificate = made
         return _kept(visitor, case, made, model)
 
+    begin_step(case.case.id, remedy.sentence, remedy.votes)
     begin(visitor, f"{case.key}|more", "Casting more votes", ledger, finish=finish)
+
+
+def finish_run(visitor: str, case: Opened, model: Model, remedy: Remedy) -> None:
+    """Cast all votes that are missing, as a run of its own that the Certify page shows, too.
+
+    It never casts more than twice the votes that were said; where those do not settle it, the page says what is left.
+    """
+    certificate = case.case.certificate
+    limit = None
+    if np.isfinite(remedy.votes):
+        limit = certificate.samples + max(2 * int(remedy.votes), _LEAST_MORE)
+    asked = certificate.question.options
+    options = replace(asked, budget=Budget(samples=limit), complete=not asked.largest)
+    request = _request(case, model, replace(certificate.question, options=options))
+    _submit(visitor, case, request, remedy.sentence, remedy.votes, certificate)
 
 
 def start_hunt(visitor: str, case: Opened, model: Model, facts: CellStanding | None) -> None:
@@ -114,32 +136,102 @@ def start_sweep(visitor: str, case: Opened, model: Model) -> None:
 
 
 def start_again(
-    visitor: str, case: Opened, model: Model, *, sigma: tuple[float, ...] | None = None, protocol: str = ""
+    visitor: str,
+    case: Opened,
+    model: Model,
+    words: str,
+    *,
+    cloud: Cloud | None = None,
+    sigma: tuple[float, ...] | None = None,
+    remedy: Remedy | None = None,
+    votes: float = 0.0,
 ) -> None:
     """The same question with one thing changed; the page moves on to the new run when it ends."""
-    asked, request = case.case.certificate.question, case.case.request
-    options = replace(asked.options, largest=False, budget=Budget(), resolution=None)
-    if sigma is not None:
-        options = replace(options, sigma=sigma)
-    if protocol:
-        options = replace(options, protocol="paper" if protocol == "paper" else "adaptive")
-    radius = {p.name: p.to_edge(r) for p, r in zip(case.view.transform.radii, case.view.radii, strict=True)}
-    name = asked.object if request is None else request.question.object
-    question = Question(asked.model, name, asked.points, asked.transform, radius, options)
+    asked = case.case.certificate.question
+    smaller = remedy is not None and remedy.action == "smaller-radius"
+    options = replace(
+        asked.options,
+        largest=smaller and model.task == "classification",
+        budget=Budget(),
+        resolution=None,
+        sigma=sigma if sigma is not None else asked.options.sigma,
+    )
+    if model.digest != case.case.certificate.model.digest:
+        options = replace(options, sigma=None, seed=None)
+    if smaller or model.digest != case.case.certificate.model.digest:
+        options = replace(options, protocol="adaptive")
+    if remedy is not None and remedy.protocol:
+        protocol: Protocol = "paper" if remedy.protocol == "paper" else "adaptive"
+        options = replace(options, protocol=protocol, resolution=remedy.resolution)
+    part = remedy.part if remedy is not None else 1.0
+    parameters = zip(case.view.transform.radii, case.view.radii, strict=True)
+    radius = {p.name: p.to_edge(part * r) for p, r in parameters}
+    points = asked.points if cloud is None else len(cloud)
+    question = Question(model.name, asked.object, points, asked.transform, radius, options)
+    _submit(visitor, case, _request(case, model, question, cloud), words, votes)
+
+
+def _request(case: Opened, model: Model, question: Question, cloud: Cloud | None = None) -> Request:
+    """A question about the object of a case, called as it was called when it was asked here."""
+    request = case.case.request
+    name = question.object if request is None else request.question.object
     private = request is None or request.private
-    new = Request(title_of(case.case.certificate), question, model, case.view.cloud, private)
+    title = title_of(case.case.certificate) if request is None else request.title
+    return Request(title, replace(question, object=name), model, cloud or case.view.cloud, private)
+
+
+def _submit(
+    visitor: str,
+    case: Opened,
+    request: Request,
+    words: str,
+    votes: float,
+    resume: Certificate | None = None,
+) -> None:
     try:
-        st.session_state["debug_awaited"] = board().submit(visitor, new).id
+        job = board().submit(visitor, request, resume)
     except TpcError as error:
         st.session_state["debug_notice"] = str(error)
+        return
+    begin_step(case.case.id, words, votes)
+    st.session_state["debug_awaited"] = job.id
 
 
-def start_opinions(visitor: str, case: Opened) -> None:
-    """Ask every model that could certify this transform."""
-    models = [
-        cache.model(card.name)
+def rivals(case: Opened) -> list[tuple[Model, Cloud]]:
+    """The models that could certify this transform, each with the object as it sees it; the slow ones are left out."""
+    most = _MOST_POINTS * case.view.certificate.cloud.count
+    names = [
+        card.name
         for card, objection in cache.fitting(case.view.transform.name)
-        if objection is None and card.task == "classification"
+        if objection is None and card.task == "classification" and (card.num_points or 64) <= most
     ]
-    work = Steps(model_opinions, (case.view.cloud, models), len(models), "{step.model}")
-    begin(visitor, f"{case.key}|opinions", "Asking the other models", work)
+    found = []
+    for name in names:
+        model = cache.model(name)
+        cloud = _seen_by(case, model)
+        if cloud is not None:
+            found.append((model, cloud))
+    return found
+
+
+def _seen_by(case: Opened, model: Model) -> Cloud | None:
+    """The object with as many points as a model takes; None where only this cloud is known, and it has others."""
+    wanted, cloud = model.num_points or len(case.view.cloud), case.view.cloud
+    if wanted == len(cloud):
+        return cloud
+    request = case.case.request
+    spec = f"gallery:{cloud.name}" if request is None else request.question.object
+    if request is not None and request.private:
+        return None
+    try:
+        shape = cache.shape(spec)
+        return shape.cloud(wanted) if shape.cloud(len(cloud)).digest == cloud.digest else None
+    except TpcError:
+        return None
+
+
+def start_ranking(visitor: str, case: Opened) -> None:
+    """Let every model that could certify this transform look at the region."""
+    models = rivals(case)
+    work = Steps(rank_models, (case.view, models), len(models), "{step.model}")
+    begin(visitor, f"{case.key}|models", "Comparing the models", work)

@@ -48,6 +48,7 @@ from app.widgets.objects import (
 )
 from app.widgets.poses import POSE, pose_controls, pose_sliders
 from app.widgets.stills import renderer, show_still
+from app.widgets.untrained import untrained_note
 from tpc_core import Model
 from tpc_core.data import Shape
 from tpc_core.transforms import CoordinateNoise
@@ -146,9 +147,12 @@ def _model_choice(shape: Shape, count: int) -> tuple[Model | None, int]:
     if st.session_state.get("model") not in names:
         st.session_state["model"] = FIRST_MODEL if FIRST_MODEL in names else names[0]
     model = cache.model(str(st.selectbox("Model", names, key="model")))
+    untrained_note(model.name)
     trained = model.num_points
     if trained is None or trained > shape.max_points:
         return model, count
+    if model.card.brought is not None and model.card.brought.frame.points is not None:
+        return model, trained  # a program of one size
     if count == trained or not st.toggle(
         f"Show it all {count:,} points",
         key="all_points",

@@ -8,18 +8,20 @@ import numpy as np
 import streamlit as st
 import torch
 
+from app.components.sliders import Posing
 from app.components.style import theme
 from app.figures.lesson_line import bells_figure, guarantee_figure
 from app.pages.lessons import live
-from app.pages.lessons.controls import choose, choose_object, drag
+from app.pages.lessons.controls import choose, choose_object, drag, epoch_of
 from app.pages.lessons.formula import Symbol, colour, degrees
-from app.pages.lessons.frame import figure, formula, question, says
+from app.pages.lessons.frame import figure, formula, next_step, posed_object, question, reached, says
 from app.pages.lessons.state import (
     RADIUS_COUNT,
     RADIUS_MODEL,
     RADIUS_OBJECT,
     RADIUS_SIGMA,
     RADIUS_TWIST,
+    choice,
     number,
 )
 from tpc_core.smoothing.rules import GaussianShift
@@ -36,16 +38,19 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "A twist by θ, then ε, is a twist by θ + ε: an attack only **moves the bell** "
-            "of the noise. What an average can lose by that is known."
+            "A twist by θ and then by ε is one twist by θ + ε. So an attack only **moves the bell curve** of the "
+            "noise. How many votes this can change at most is known."
         )
         spec = choose_object(RADIUS_OBJECT, live.fragile(live.NOISE_MODEL))
-        one, two = st.columns([1.05, 1])
-        with one:
-            model = choose(RADIUS_MODEL, _MODELS.__getitem__, hidden=True)
-        with two:
-            votes = int(choose(RADIUS_COUNT, "n = {}".format, hidden=True))
-        stamp = drag("lesson4_drag", [RADIUS_TWIST, RADIUS_SIGMA])
+        model, votes = choice(RADIUS_MODEL), int(choice(RADIUS_COUNT))
+        if reached(2):
+            one, two = st.columns([1.05, 1])
+            with one:
+                model = choose(RADIUS_MODEL, _MODELS.__getitem__, hidden=True)
+            with two:
+                votes = int(choose(RADIUS_COUNT, "n = {}".format, hidden=True))
+        fields = [RADIUS_TWIST, RADIUS_SIGMA] if reached(2) else [RADIUS_TWIST]
+        stamp = drag("lesson4_drag", fields, Posing.all_of(live.TWIST))
         twist, sigma = number(RADIUS_TWIST), number(RADIUS_SIGMA)
         p_a, count = _bound(model, spec, sigma, votes)
         radius = _radius(p_a, sigma)
@@ -55,7 +60,21 @@ def show() -> None:
         elif abs(twist) < radius:
             says(f"Certified: {twist:.0f}° cannot change the class.", right=True)
         else:
-            says(f"{twist:.0f}° is beyond the radius: nothing is promised.", right=False)
+            says(f"{twist:.0f}° is larger than the radius: the certificate does not cover it.", right=False)
+        if not reached(2):
+            next_step()
+            with right:
+                posed_object(
+                    spec,
+                    live.POINTS,
+                    live.TWIST,
+                    [twist],
+                    key="lesson4_cloud",
+                    share=0.95,
+                    stamp=stamp,
+                    epoch=epoch_of("lesson4_drag"),
+                )
+            return
         formula(
             [
                 r"@r &= @sigma\;\Phi^{-1}(@p)",
@@ -73,7 +92,14 @@ def show() -> None:
             f"{count} of {votes} votes at θ = 0 give $p_A$ ≥ {p_a:.4f} at 99.9 %. "
             f"θ twice and 2θ once agree to {_gap(spec, twist):.0e}."
         )
-        question("Does twice the noise certify twice the radius?", _answer(model, spec, sigma, votes, radius))
+        if reached(3):
+            question(
+                "Does twice the noise σ certify twice the radius?",
+                ["Yes, always.", "No, never.", "Only if p_A stays the same."],
+                2,
+                _answer(model, spec, sigma, votes, radius),
+            )
+        next_step()
     with right:
         places = np.linspace(-180, 180, 361)
         share = live.line(model, spec).share(
@@ -90,8 +116,8 @@ def show() -> None:
             stamp=stamp,
         )
         st.caption(
-            "The worst classifier with this $p_A$ is right on one side of the dashed edge only: the attack moves the "
-            "bell off it."
+            "The worst possible classifier with this $p_A$ is right only on one side of the dashed line. The attack "
+            "moves the bell curve across it."
         )
         figure(
             bells_figure(twist, sigma, max(p_a, 1e-6), colours, theme()),
@@ -123,7 +149,7 @@ def _answer(model: str, spec: str, sigma: float, votes: int, radius: float) -> s
     p_a, _ = _bound(model, spec, doubled, votes)
     most = lower_bound(votes, votes, ALPHA)
     return (
-        f"Only if $p_A$ stays as it is. With σ = {sigma:.0f}° the radius is {radius:.0f}°; with σ = {doubled:.0f}° "
+        f"With σ = {sigma:.0f}° the radius is {radius:.0f}°; with σ = {doubled:.0f}° "
         f"$p_A$ is {p_a:.3f} and the radius {_radius(p_a, doubled):.0f}°. A classifier that was trained with the noise "
         f"keeps $p_A$ high: compare the twist-trained one. And {votes} votes that all agree only show "
         f"$p_A$ ≥ {most:.4f}, a radius of {_radius(most, 1.0):.2f} σ: "

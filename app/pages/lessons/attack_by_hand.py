@@ -11,7 +11,7 @@ from app.figures.lesson_line import trail_figure
 from app.pages.lessons import live
 from app.pages.lessons.controls import choose_object, drag, epoch_of, switch
 from app.pages.lessons.formula import Symbol, colour, degrees, word
-from app.pages.lessons.frame import figure, formula, posed_object, question, says
+from app.pages.lessons.frame import figure, formula, next_step, posed_object, question, reached, says
 from app.pages.lessons.state import ATTACK_OBJECT, ATTACK_REVEAL, ATTACK_TWIST, number
 
 TITLE = "A classifier breaks under a twist"
@@ -39,44 +39,57 @@ def show() -> None:
             says(f"The classifier says <b>{name}</b>.", right=True)
         else:
             says(f"The classifier says <b>{name}</b>. It is a {truth}.", right=False)
-        height = float(cloud.points[:, 2].max())
-        formula(
-            [
-                r"@turn &= @theta \cdot @z",
-                r"h(\varphi(x, @theta)) &= @answer",
-            ],
-            {
-                "theta": Symbol(r"\theta", degrees(twist), "attack"),
-                "turn": Symbol(r"\text{turn of the top}", degrees(twist * height), ""),
-                "z": Symbol(r"z_{\text{top}}", f"{height:.2f}", ""),
-                "answer": Symbol(r"\text{its answer}", word(name), "p"),
-            },
-        )
+        if reached(2):
+            _formula(twist, float(cloud.points[:, 2].max()), name)
         best = f"Your smallest attack: **{found[0]:.0f}°**." if found else "You have found no attack yet."
         st.markdown(f"{best} Angles tried: {len(tried)}.")
-        question(
-            "If none of your tries breaks it, is it robust?",
-            _answer(spec, len(tried), truth),
-        )
+        if reached(3):
+            question(
+                "You tried many angles, and none of them breaks it. Is it robust?",
+                [
+                    "Yes, if I tried enough angles.",
+                    "No, there are angles between those that I tried.",
+                    "Yes, if I tried every whole degree.",
+                ],
+                1,
+                _answer(spec, len(tried), truth),
+            )
+        next_step()
     with right:
-        shown = switch(ATTACK_REVEAL)
+        shown = reached(2) and switch(ATTACK_REVEAL)
         posed_object(
             spec,
             live.POINTS,
             live.TWIST,
             [twist],
             key="lesson1_cloud",
-            share=0.68,
+            share=0.68 if reached(2) else 0.95,
             stamp=stamp,
             epoch=epoch_of("lesson1_drag"),
         )
-        known = _known(spec) if shown else None
-        figure(
-            trail_figure(tried, twist, truth, known, colour("attack", theme()), theme()),
-            key="lesson1_trail",
-            share=0.24,
-            stamp=stamp,
-        )
+        if reached(2):
+            known = _known(spec) if shown else None
+            figure(
+                trail_figure(tried, twist, truth, known, colour("attack", theme()), theme()),
+                key="lesson1_trail",
+                share=0.24,
+                stamp=stamp,
+            )
+
+
+def _formula(twist: float, height: float, name: str) -> None:
+    formula(
+        [
+            r"@turn &= @theta \cdot @z",
+            r"h(\varphi(x, @theta)) &= @answer",
+        ],
+        {
+            "theta": Symbol(r"\theta", degrees(twist), "attack"),
+            "turn": Symbol(r"\text{turn of the top}", degrees(twist * height), ""),
+            "z": Symbol(r"z_{\text{top}}", f"{height:.2f}", ""),
+            "answer": Symbol(r"\text{its answer}", word(name), "p"),
+        },
+    )
 
 
 def _remember(spec: str, twist: float, name: str) -> dict[float, str]:
@@ -103,8 +116,7 @@ def _answer(spec: str, tries: int, truth: str) -> str:
     breaks = np.degrees(line.breaks(live.target(live.NOISE_MODEL, spec)))
     smallest = f"at {breaks[0]:.1f}°" if len(breaks) else "nowhere"
     return (
-        f"No. You looked at {tries} angles, and there are infinitely many between any two of them. "
-        f"On a grid of every 1.5°, this classifier first stops saying *{truth}* {smallest}; but a grid proves nothing "
-        "about the angles between its points either. A proof must speak of **all** angles at once. "
-        "The next lessons build one."
+        f"You looked at {tries} angles, and there are infinitely many between any two of them. "
+        f"On a grid of every 1.5°, this classifier first stops saying *{truth}* {smallest}. But a grid proves nothing "
+        "about the angles between its points. A proof must hold for **all** angles at once. The next lessons build one."
     )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from app.components.sliders import Posing
 from app.components.style import theme
 from app.figures.lesson_cells import cell_of, reach_figure
 from app.pages.lessons import live
-from app.pages.lessons.controls import choose, choose_object, drag
+from app.pages.lessons.controls import choose, choose_object, drag, epoch_of
 from app.pages.lessons.formula import Symbol, colour
-from app.pages.lessons.frame import figure, formula, posed_object, question, says
+from app.pages.lessons.frame import figure, formula, next_step, posed_object, question, reached, says
 from app.pages.lessons.state import CELL_BOUND, CELL_COUNT, CELL_OBJECT, CELL_RADIUS, CELL_TAPER, number
 from tpc_core.teaching import LessonCell, exact_taper_factor, paper_taper_factor, taper_gap
 from tpc_core.transforms import Taper
 
 TITLE = "Taper does not add up, so we cover it with cells"
+_SAME = 1e-6
 _BOUNDS = {"exact": "exact, for this cloud", "paper": "the paper's √N / 2"}
 
 
@@ -23,10 +26,14 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "Two tapers are **not** a taper: no bell moves. But noise on the points certifies a "
-            "ball around each *tested* taper. Drag M until all cells are held."
+            "Two tapers in a row are **not** one taper, so lesson 4 does not help. Instead, we divide the tapers "
+            "into M **cells** and vote at the middle of each. How many cells do we need?"
         )
         spec = choose_object(CELL_OBJECT, CELL_OBJECT.options)
+        if not reached(2):
+            _first_step(spec, right)
+            next_step()
+            return
         stamp = drag("lesson5_drag", [CELL_RADIUS, CELL_COUNT, CELL_TAPER])
         exact = choose(CELL_BOUND, _BOUNDS.__getitem__, hidden=True) == "exact"
         radius, count = number(CELL_RADIUS), int(number(CELL_COUNT))
@@ -64,21 +71,29 @@ def show() -> None:
             f"{mine.n_a} of {mine.n} votes. {_standing(mine)} "
             f"θ twice is {taper_gap(cloud, taper, taper):.3f} away from 2θ once."
         )
-        question(
-            "May a neighbour's larger ball vouch for a cell that just fails?",
-            "No. Each cell may speak only for its own points, fixed **before** the votes. If any ball that came "
-            "out large may help, the luckiest of many votes decides; in simulations such certificates were false in "
-            "20 to 93 % of runs where 5 % were allowed. But no union bound is needed either: if the claim is false, "
-            "one *particular* cell must pass wrongly, so each may be tested at the full α (here 0.1 %).",
-        )
+        if reached(3):
+            question(
+                "A cell just fails. The ball of its neighbour is large and covers it. May we call it certified?",
+                [
+                    "Yes, the ball covers it.",
+                    "No, each cell must pass by its own votes.",
+                    "Yes, if both cells have the same number of votes.",
+                ],
+                1,
+                "Which cell proves what must be fixed **before** the votes. If any ball that happens to be large may "
+                "help, the luckiest of many cells decides. In simulations such certificates were false in 20 to 93 % "
+                "of the runs, where 5 % were allowed. But α need not be divided among the cells: if the claim is "
+                "false, one *particular* cell must pass wrongly, so each is tested at the full α (here 0.1 %).",
+            )
+        next_step()
     with right:
         colours = {role: colour(role, theme()) for role in ("attack", "radius", "p")}
         figure(
             reach_figure(cells, factor, taper, colours, theme()), key="lesson5_reach", share=0.47, stamp=stamp
         )
         st.caption(
-            f"The attacked cloud, and as a ghost the tested one, θⱼ = {mine.centre:.3f}; colour says how far each "
-            "point is from where it was tested."
+            f"The attacked object. The pale one is the tested taper, θⱼ = {mine.centre:.3f}; the colour shows how far "
+            "each point moved from there."
         )
         posed_object(
             spec,
@@ -89,6 +104,25 @@ def show() -> None:
             share=0.45,
             stamp=stamp,
             beside=[mine.centre],
+        )
+
+
+def _first_step(spec: str, right: DeltaGenerator) -> None:
+    """Only the taper and the object."""
+    stamp = drag("lesson5_first", [CELL_TAPER], Posing.all_of(Taper()))
+    taper = number(CELL_TAPER)
+    twice = taper_gap(live.cloud(spec), taper, taper)
+    says(f"Taper θ = {taper:.2f} twice is {twice:.3f} away from taper 2θ once.", right=twice < _SAME)
+    with right:
+        posed_object(
+            spec,
+            live.POINTS,
+            Taper(),
+            [taper],
+            key="lesson5_object",
+            share=0.95,
+            stamp=stamp,
+            epoch=epoch_of("lesson5_first"),
         )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from app.components.sliders import Posing
 from app.components.style import theme
 from app.figures.lesson_bounds import experiments_figure, peeking_figure
 from app.pages.lessons import live
-from app.pages.lessons.controls import choose, drag, plain
+from app.pages.lessons.controls import choose, drag, epoch_of, plain
 from app.pages.lessons.formula import Symbol, colour
-from app.pages.lessons.frame import figure, formula, question
+from app.pages.lessons.frame import figure, formula, next_step, posed_object, question, reached, says
 from app.pages.lessons.state import (
     LEVEL,
     LOOKS,
@@ -26,6 +28,7 @@ from app.pages.lessons.state import (
 from tpc_core.statistics import lower_bound
 
 TITLE = "From votes to a bound that holds"
+_FEW = 32
 
 
 def show() -> None:
@@ -33,9 +36,13 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "Votes are a sample, so their share is only near the truth p. A **lower bound** at level α may lie above "
-            "the truth in at most a share α of all experiments. Set p, and watch whether it keeps its word."
+            "A few votes give only an estimate of the true share p. A **lower bound** is a number that is almost "
+            "always below p: it may be too high in at most a part α of all experiments. Set p, and check this."
         )
+        if not reached(2):
+            _first_step(right)
+            next_step()
+            return
         one, two = st.columns([1.15, 1])
         with one:
             votes = int(choose(SAMPLE))
@@ -56,13 +63,21 @@ def show() -> None:
         said.markdown(f"Too high in **{wrong} of {runs:,}**: {repeated.error:.1%}, allowed {alpha:.0%}.")
         _real_votes(votes, alpha)
         study = live.peeking(truth, votes, looks, alpha)
-        question(
-            "You read the bound after every few votes and stop once you like it. What is wrong?",
-            f"Each look is another chance to be wrong. Of 1,000 people who look {looks} times at {study.sizes[-1]} "
-            f"votes in all, **{study.error('peek'):.1%}** claim too much, not {alpha:.0%}. Two honest ways: fix "
-            f"the looks beforehand and split α over them ({study.error('staged'):.1%}), or use a bound that "
-            f"holds at all times at once ({study.error('anytime'):.1%}).",
-        )
+        if reached(3):
+            question(
+                "You read the bound after every few votes, and stop when it is high enough. What happens to the error?",
+                [
+                    "It is larger than α: every look is one more chance to be wrong.",
+                    "It is still α: the bound is valid at every look.",
+                    "It is smaller than α: more looks, more information.",
+                ],
+                0,
+                f"Of 1,000 people who look {looks} times at {study.sizes[-1]} votes in all, "
+                f"**{study.error('peek'):.1%}** claim too much, not {alpha:.0%}. There are two correct ways: fix the "
+                f"looks before and divide α among them ({study.error('staged'):.1%}), or use a bound that is valid at "
+                f"all times together ({study.error('anytime'):.1%}). The explorer uses the second.",
+            )
+        next_step()
     with right:
         colours = {role: colour(role, theme()) for role in ("p", "count")}
         figure(
@@ -71,11 +86,41 @@ def show() -> None:
         figure(peeking_figure(study, colours, theme()), key="lesson3_peeking", share=0.49, stamp=stamp)
 
 
+def _first_step(right: DeltaGenerator) -> None:
+    """A sample of real votes, on the object of lesson 2 as it was left, and the share that it estimates."""
+    spec, twist, sigma = _left_object()
+    stamp = drag("lesson3_first", [VOTE_TWIST], Posing.all_of(live.TWIST))
+    twist = number(VOTE_TWIST)
+    few = live.ballots(live.NOISE_MODEL, spec, twist, sigma, _FEW)
+    count = few.count(live.target(live.NOISE_MODEL, spec))
+    name = live.class_name(live.NOISE_MODEL, live.target(live.NOISE_MODEL, spec))
+    says(
+        f"{count} of {_FEW} votes say <b>{name}</b>. How sure are you of the true share?",
+        right=2 * count > _FEW,
+    )
+    with right:
+        posed_object(
+            spec,
+            live.POINTS,
+            live.TWIST,
+            [twist],
+            key="lesson3_cloud",
+            share=0.95,
+            stamp=stamp,
+            epoch=epoch_of("lesson3_first"),
+        )
+
+
+def _left_object() -> tuple[str, float, float]:
+    """The object of lesson 2 with its twist and its noise, as the visitor left them."""
+    name = choice(VOTE_OBJECT) or live.fragile(live.NOISE_MODEL)[0]
+    return f"gallery:{name}", number(VOTE_TWIST), number(VOTE_SIGMA)
+
+
 def _real_votes(votes: int, alpha: float) -> None:
     """The formula, with the votes of the model of lesson 2 as it was left."""
-    name = choice(VOTE_OBJECT) or live.fragile(live.NOISE_MODEL)[0]
-    twist, sigma = number(VOTE_TWIST), number(VOTE_SIGMA)
-    spec = f"gallery:{name}"
+    spec, twist, sigma = _left_object()
+    name = spec.removeprefix("gallery:")
     count = live.ballots(live.NOISE_MODEL, spec, twist, sigma, votes).count(
         live.target(live.NOISE_MODEL, spec)
     )
@@ -90,6 +135,6 @@ def _real_votes(votes: int, alpha: float) -> None:
         },
     )
     st.caption(
-        f"Clopper and Pearson's bound, B⁻¹ a quantile of the beta distribution; the values are real votes on the "
-        f"{plain(name)} of lesson 2, twisted by {twist:.0f}°, with σ = {sigma:.0f}°."
+        f"The bound of Clopper and Pearson; B⁻¹ is a quantile of the beta distribution. The numbers are real votes on "
+        f"the {plain(name)} of lesson 2, twisted by {twist:.0f}°, with σ = {sigma:.0f}°."
     )

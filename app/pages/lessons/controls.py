@@ -29,7 +29,7 @@ def drag(key: str, fields: Sequence[Number], poses: Posing | None = None) -> int
         [_parameter(field) for field in fields],
         values,
         key=key,
-        shape=key,
+        shape=f"{key}|{len(fields)}",
         epoch=epoch_of(key),
         stamp=stamp,
         on_move=lambda: _moved(key, fields),

@@ -18,7 +18,8 @@ from app.figures.looks import stage_look
 from app.figures.scene import scene_of
 from app.pages.lessons.formula import Symbol, twofold
 from app.pages.lessons.presenter import presenter
-from app.pages.lessons.state import LESSON, PRESENTING, choice, put
+from app.pages.lessons.progress import solved
+from app.pages.lessons.state import LESSON, PRESENTING, STEPS, choice, put
 from app.server import cache
 from app.session.pose import moved
 from tpc_core import Transform
@@ -36,6 +37,12 @@ _CSS = """
 .st-key-formula .katex-display { margin: .1em 0 !important; text-align: left !important; }
 .st-key-formula .katex-display > .katex { text-align: left !important; font-size: 1.04em !important; }
 .st-key-question { margin-top: .1rem; }
+.st-key-lesson_progress { position: absolute; }
+.tpc-checked { font-weight: 650; } .tpc-checked.right { color: #0069A6; } .tpc-checked.wrong { color: #B34700; }
+.tpc-ranking { width: 100%; border-collapse: collapse; } .tpc-ranking th { text-align: left; }
+.tpc-ranking :is(th, td) { padding: .2rem .5rem; overflow-wrap: anywhere;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
+@media print { [data-testid=stHeader], .tpc-link, .tpc-presenter, .stButton { display: none !important; } }
 </style>
 """
 
@@ -52,7 +59,7 @@ html { font-size: clamp(15px, 2.15vh, 34px) !important; }
 _LARGER = 1.35
 """How much larger the type of figures is while presenting."""
 
-HEAD = 150
+HEAD = 178
 """Pixels above and below the figures of a lesson."""
 
 
@@ -61,9 +68,14 @@ def presenting() -> bool:
     return choice(PRESENTING) == "yes"
 
 
+def styled() -> None:
+    """The style of all lessons, and of the challenge."""
+    st.html(_CSS + (_PRESENT if presenting() else ""))
+
+
 def heading(title: str) -> None:
     """The number and title of the lesson, and the buttons that lead on."""
-    st.html(_CSS + (_PRESENT if presenting() else ""))
+    styled()
     left, right = st.columns([7, 2.2], vertical_alignment="center")
     now = choice(LESSON)
     left.html(
@@ -71,7 +83,11 @@ def heading(title: str) -> None:
     )
     with right:
         presenter(
-            first=now == LESSON.options[0], last=now == LESSON.options[-1], presenting=presenting(), on_go=_go
+            lesson=now,
+            first=now == LESSON.options[0],
+            last=now == LESSON.options[-1],
+            presenting=presenting(),
+            on_go=_go,
         )
 
 
@@ -83,6 +99,9 @@ def _go() -> None:
         place = now + (1 if what == "next" else -1)
         if 0 <= place < len(LESSON.options):
             put(LESSON, LESSON.options[place])
+    elif what == "step":
+        field = STEPS[choice(LESSON)]
+        put(field, str(min(int(choice(field)) + 1, len(field.options))))
     elif what in ("present", "leave"):
         put(PRESENTING, "yes" if what == "present" else "no")
 
@@ -99,14 +118,41 @@ def says(words: str, *, right: bool) -> None:
     st.html(f'<div class="tpc-says {kind}" data-says="{kind}">{words}</div>')
 
 
-def question(asked: str, answer: str) -> None:
-    """One question, and its answer for those who have thought."""
+def reached(step: int) -> bool:
+    """Whether this step of the lesson is shown: 1 the object, 2 the numbers, 3 the question."""
+    return int(choice(STEPS[choice(LESSON)])) >= step
+
+
+def next_step() -> None:
+    """The button that shows the next step, while there is one."""
+    field = STEPS[choice(LESSON)]
+    now = int(choice(field))
+    if now < len(field.options):
+        words = {1: "Next: the numbers", 2: "Next: the question"}[now]
+        st.button(
+            words,
+            key=f"next_{choice(LESSON)}_{now}",
+            type="primary",
+            icon=":material/arrow_forward:",
+            on_click=lambda: put(field, str(now + 1)),
+        )
+
+
+def question(asked: str, answers: Sequence[str], right: int, why: str) -> None:
+    """One question with a few answers; a choice is checked at once, and the page says why."""
+    lesson = choice(LESSON)
     with st.container(key="question", gap="small"):
-        st.markdown(f"**{asked}**")
-        with st.expander(
-            "Answer", key=f"answer_{choice(LESSON)}"
-        ):  # the next lesson starts with its answer closed
-            st.markdown(answer)
+        chosen = st.radio(asked, answers, index=None, key=f"answer_{lesson}")
+        if chosen is None:
+            return
+        correct = answers.index(chosen) == right
+        if correct:
+            solved(lesson)
+        verdict = "✓ Right." if correct else "✗ Not quite. Look again, then try another answer."
+        kind = "right" if correct else "wrong"
+        st.html(f'<div class="tpc-checked {kind}" role="status" data-answer="{kind}">{verdict}</div>')
+        if correct:
+            st.markdown(why)
 
 
 def _height(share: float) -> str:

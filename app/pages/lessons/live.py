@@ -28,7 +28,6 @@ from tpc_core.teaching import (
     cast_ballots,
     coupled_votes,
     margin_forms,
-    neuron_form,
     pole_share,
     repeat_experiment,
     share_by_angle,
@@ -193,7 +192,6 @@ def margins(spec: str, radius: float, count: int) -> MarginForms:
 
 
 @st.cache_data(max_entries=128, show_spinner=False)
-def neuron(spec: str, radius: float, low: float, high: float) -> NeuronForm:
-    """One neuron over one of the cells: the one that bends most over the whole region."""
-    network, points = plain_network(), cloud(spec).points
-    return neuron_form(network, points, low, high, bending_neuron(network, points, radius))
+def neuron(spec: str, low: float, high: float) -> NeuronForm:
+    """Over one of the cells, the neuron that bends most."""
+    return bending_neuron(plain_network(), cloud(spec).points, low, high)

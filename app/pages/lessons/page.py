@@ -6,9 +6,11 @@ from types import ModuleType
 
 import streamlit as st
 
-from app.pages.lessons import additive, attack_by_hand, cells, confidence, forms, rotations, voting
-from app.pages.lessons.frame import heading, presenting
-from app.pages.lessons.state import LESSON, choice, linked, put
+from app.pages.lessons import additive, attack_by_hand, cells, challenge, confidence, forms, rotations, voting
+from app.pages.lessons.frame import heading, presenting, styled
+from app.pages.lessons.notes import notes_page
+from app.pages.lessons.progress import is_solved, keep_progress
+from app.pages.lessons.state import CHALLENGE, LESSON, choice, linked, linked_challenge, put
 from app.session import links
 
 LESSONS: dict[str, ModuleType] = {
@@ -28,21 +30,32 @@ _SHORT = {
     "5": "5 Cells",
     "6": "6 Rotations",
     "7": "7 Bounds",
+    "challenge": "Challenge",
 }
+_CHALLENGE = "challenge"
 
 
 def page() -> None:
     """The address says which lesson, and how it is set."""
+    if st.query_params.get("notes") == "yes":
+        notes_page()
+        return
     asked = LESSON.clean(st.query_params.get("lesson", choice(LESSON)))
-    links.restore(linked(asked or LESSON.default))
+    links.restore([*linked(asked or LESSON.default), *linked_challenge()])
     _classroom()
 
 
 @st.fragment
 def _classroom() -> None:
     """A fragment: a slider redraws the lesson and nothing else of the app."""
-    if not presenting():
+    keep_progress()
+    if not presenting() or choice(CHALLENGE) == "yes":
         _contents()
+    if choice(CHALLENGE) == "yes":
+        styled()
+        challenge.show()
+        links.share(linked_challenge())
+        return
     now = choice(LESSON)
     heading(LESSONS[now].TITLE)
     with st.container(key="lesson"):
@@ -52,14 +65,21 @@ def _classroom() -> None:
 
 def _contents() -> None:
     key = "widget_lesson"
-    if st.session_state.get(key) != choice(LESSON):
-        st.session_state[key] = choice(LESSON)
+    shown = _CHALLENGE if choice(CHALLENGE) == "yes" else choice(LESSON)
+    if st.session_state.get(key) != shown:
+        st.session_state[key] = shown
     st.segmented_control(
         "Lesson",
-        list(LESSONS),
-        format_func=_SHORT.__getitem__,
+        [*LESSONS, _CHALLENGE],
+        format_func=lambda name: ("✓ " if is_solved(name) else "") + _SHORT[name],
         key=key,
         required=True,
         label_visibility="collapsed",
-        on_change=lambda: put(LESSON, st.session_state[key]),
+        on_change=lambda: _choose(st.session_state[key]),
     )
+
+
+def _choose(name: str) -> None:
+    put(CHALLENGE, "yes" if name == _CHALLENGE else "no")
+    if name != _CHALLENGE:
+        put(LESSON, name)

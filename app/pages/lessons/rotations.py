@@ -13,8 +13,16 @@ from app.figures.lesson_ball import ball_figure, turning_figure
 from app.pages.lessons import live
 from app.pages.lessons.controls import choose, choose_object, drag, epoch_of
 from app.pages.lessons.formula import Symbol, colour, degrees
-from app.pages.lessons.frame import figure, formula, posed_object, question, says
-from app.pages.lessons.state import TURN_ANGLE, TURN_AZIMUTH, TURN_MODEL, TURN_OBJECT, TURN_RADIUS, number
+from app.pages.lessons.frame import figure, formula, next_step, posed_object, question, reached, says
+from app.pages.lessons.state import (
+    TURN_ANGLE,
+    TURN_AZIMUTH,
+    TURN_MODEL,
+    TURN_OBJECT,
+    TURN_RADIUS,
+    choice,
+    number,
+)
 from tpc_core.transforms import GeneralRotation
 
 TITLE = "Rotations: the ball, the group, and no radius at all"
@@ -29,23 +37,39 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
         st.markdown(
-            "A rotation is a vector, as long as its angle: those within R fill a **ball**, which cells can cover. But "
-            "rotations are a **group**: vote over *all*, and nothing is left to cover."
+            "A rotation has an axis and an angle. All rotations up to an angle R form a **ball**, and cells can cover "
+            "it. But rotations are also a **group**: if we vote over *all* rotations, no cells are needed."
         )
         spec = choose_object(TURN_OBJECT, TURN_OBJECT.options)
-        model = choose(TURN_MODEL, _MODELS.__getitem__, hidden=True)
-        stamp = drag(
-            "lesson6_drag",
-            [TURN_ANGLE, TURN_AZIMUTH, TURN_RADIUS],
-            Posing(GeneralRotation().name, [1, ELEVATION, 0]),
-        )
+        model = choose(TURN_MODEL, _MODELS.__getitem__, hidden=True) if reached(2) else choice(TURN_MODEL)
+        whole = Posing(GeneralRotation().name, [1, ELEVATION, 0])
+        if reached(2):
+            stamp = drag("lesson6_drag", [TURN_ANGLE, TURN_AZIMUTH, TURN_RADIUS], whole)
+        else:
+            stamp = drag(
+                "lesson6_drag", [TURN_ANGLE], Posing(whole.transform, [number(TURN_AZIMUTH), ELEVATION, 0])
+            )
         angle, azimuth, radius = number(TURN_ANGLE), number(TURN_AZIMUTH), number(TURN_RADIUS)
         axis = _axis(azimuth)
         top, before, after = live.coupled(model, spec, axis, angle, VOTES)
         name, right_class = live.class_name(model, top), top == live.target(model, spec)
         total, centres = live.ball(spec, radius, SHOWN)
         wrong = "" if right_class else "wrong, but "
-        says(f"Over all turns: <b>{name}</b>, {wrong}the same at every angle.", right=right_class)
+        says(f"Vote over all rotations: <b>{name}</b>, {wrong}the same at every angle.", right=right_class)
+        if not reached(2):
+            next_step()
+            with right:
+                posed_object(
+                    spec,
+                    live.POINTS,
+                    GeneralRotation(),
+                    [azimuth, ELEVATION, angle],
+                    key="lesson6_object",
+                    share=0.95,
+                    stamp=stamp,
+                    epoch=epoch_of("lesson6_drag"),
+                )
+            return
         formula(
             [r"@R:\quad @after / @n &= @before / @n"],
             {
@@ -57,10 +81,21 @@ def show() -> None:
             statement=r"q(y\,|\,@R x) = P[\,h(\varepsilon @R x)=y\,] &= P[\,h(\varepsilon' x)=y\,] = q(y\,|\,x)",
         )
         st.caption(
-            "With ε, ε′ = εR is uniform too: the turned object is shown the same clouds and gets the same votes. "
-            f"Without the group, the ball of R = {radius:.0f}° takes about {total:,} cells."
+            "If ε is uniform, ε′ = εR is uniform, too. So the turned object gets the same votes. "
+            f"With cells instead, the ball of R = {radius:.0f}° needs about {total:,} cells."
         )
-        question("Then why not draw three uniform Euler angles?", _answer())
+        if reached(3):
+            question(
+                "Why do we not simply draw three uniform Euler angles?",
+                [
+                    "They cannot give every rotation.",
+                    "They give more rotations near the poles, so the draw is not uniform.",
+                    "They are slower to compute.",
+                ],
+                1,
+                _answer(),
+            )
+        next_step()
     with right:
         colours = {role: colour(role, theme()) for role in ("attack", "radius", "p")}
         one, two = st.columns(2, gap="small")
@@ -108,8 +143,8 @@ def _axis(azimuth: float) -> tuple[float, float, float]:
 def _answer() -> str:
     uniform, euler = live.poles()
     return (
-        "Three uniform Euler angles are not a uniform rotation: they crowd the poles. They take the x axis to within "
-        f"30° of a pole in {euler:.1%} of the draws; uniform rotations do in {uniform:.1%} (exactly 1 − cos 30°). "
-        "Turn the object, and what the crowd sees changes: q is not invariant, and the certificate would be false. "
-        "A normalised Gaussian quaternion is uniform."
+        f"Three uniform Euler angles take the x axis to within 30° of a pole in {euler:.1%} of the draws; uniform "
+        f"rotations do so in {uniform:.1%} (exactly 1 − cos 30°). So a turned object would get other votes, q would "
+        "not be the same for all rotations, and the certificate would be false. Four Gaussian numbers, "
+        "scaled to length one, are a quaternion whose rotation is uniform."
     )

@@ -20,6 +20,9 @@ TAPERED = ("chair-1", "vase-1", "toilet-1", "bottle-1", "airplane-1")
 TURNED = ("guitar-1", "airplane-1", "chair-1", "monitor-1", "sofa-1", "toilet-1")
 
 
+_LONGEST_CODE = 8
+
+
 @dataclass(frozen=True)
 class Number:
     """A value to drag. `label` is what the slider says, `role` the colour of its symbol."""
@@ -60,6 +63,10 @@ Field = Number | Choice
 
 LESSON = Choice("lesson", "Lesson", "1", ("1", "2", "3", "4", "5", "6", "7"))
 PRESENTING = Choice("lesson_present", "Present", "no", ("no", "yes"))
+CHALLENGE = Choice("lesson_challenge", "Challenge", "no", ("no", "yes"))
+ROOM_OBJECT = Choice("challenge_object", "Object", "", GALLERY)
+STEPS = {lesson: Choice(f"lesson{lesson}_step", "Step", "1", ("1", "2", "3")) for lesson in LESSON.options}
+"""How much of each lesson is shown: the object, then its numbers, then the question."""
 
 ATTACK_OBJECT = Choice("lesson1_object", "Object", "", GALLERY)
 ATTACK_TWIST = Number("lesson1_twist", "twist θ", 0.0, -180.0, 180.0, 1.0, "deg", "attack")
@@ -106,6 +113,7 @@ FORM_TAPER = Number("lesson7_taper", "attack θ", 0.3, -0.9, 0.9, 0.01, "", "att
 FIELDS: tuple[Field, ...] = (
     LESSON,
     PRESENTING,
+    *STEPS.values(),
     ATTACK_OBJECT,
     ATTACK_TWIST,
     ATTACK_REVEAL,
@@ -156,6 +164,27 @@ def linked(lesson: str) -> list[links.Piece]:
         else:
             pieces.append(links.choice(name, field.key, field.options, field.default))
     return pieces
+
+
+def linked_challenge() -> list[links.Piece]:
+    """Whether the challenge is shown, and in which room."""
+    return [
+        links.choice("challenge", CHALLENGE.key, CHALLENGE.options, CHALLENGE.default),
+        links.Piece("room", room, put_room),
+    ]
+
+
+def room() -> str:
+    """The code of the room that the visitor is in; empty outside of any."""
+    return str(st.session_state.get("lesson_room", ""))
+
+
+def put_room(code: str) -> None:
+    """Enter a room, or leave it; a code has a few letters."""
+    wanted = code.strip().upper()
+    if wanted and not (wanted.isascii() and wanted.isalpha() and len(wanted) <= _LONGEST_CODE):
+        raise ValueError("a room code has four letters")
+    st.session_state["lesson_room"] = wanted
 
 
 def number(field: Number) -> float:

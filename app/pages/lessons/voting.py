@@ -8,18 +8,21 @@ import numpy as np
 import streamlit as st
 import torch
 
+from app.components.sliders import Posing
 from app.components.style import theme
 from app.figures.lesson_draws import draws_figure
 from app.figures.lesson_line import voting_figure
 from app.pages.lessons import live
-from app.pages.lessons.controls import choose, choose_object, drag
+from app.pages.lessons.controls import choose, choose_object, drag, epoch_of
 from app.pages.lessons.formula import Symbol, colour, degrees
-from app.pages.lessons.frame import figure, formula, question, says
+from app.pages.lessons.frame import figure, formula, next_step, posed_object, question, reached, says
 from app.pages.lessons.state import VOTE_COUNT, VOTE_OBJECT, VOTE_SIGMA, VOTE_TWIST, number
 from app.server import cache
+from tpc_core.teaching import Ballots
 
 TITLE = "Smoothing is voting"
 SHOWN = 8
+FIRST_VOTES = 64
 
 
 def show() -> None:
@@ -28,12 +31,13 @@ def show() -> None:
     model = live.NOISE_MODEL
     with left:
         st.markdown(
-            "Twist the object a little more, by a random ε, and ask again; and again. "
-            "The **smoothed** classifier says what most of these votes say."
+            "Twist the object by a random angle ε, and ask the classifier. Do this many times: each answer is a vote. "
+            "The **smoothed** classifier says what most votes say."
         )
         spec = choose_object(VOTE_OBJECT, live.fragile(model))
-        votes = int(choose(VOTE_COUNT, "n = {}".format, hidden=True))
-        stamp = drag("lesson2_drag", [VOTE_TWIST, VOTE_SIGMA])
+        votes = int(choose(VOTE_COUNT, "n = {}".format, hidden=True)) if reached(2) else FIRST_VOTES
+        fields = [VOTE_TWIST, VOTE_SIGMA] if reached(2) else [VOTE_TWIST]
+        stamp = drag("lesson2_drag", fields, Posing.all_of(live.TWIST))
         twist, sigma = number(VOTE_TWIST), number(VOTE_SIGMA)
         wanted = live.target(model, spec)
         truth = live.class_name(model, wanted)
@@ -47,25 +51,47 @@ def show() -> None:
             f"Base: <b>{live.class_name(model, base)}</b>. Smoothed: <b>{live.class_name(model, winner)}</b>.",
             right=winner == wanted,
         )
-        formula(
-            [r"\varepsilon &\sim N(0, @sigma^2)", r"@q &= @a / @n"],
-            {
-                "a": Symbol("n_A", str(won), "p"),
-                "n": Symbol("n", str(votes), "count"),
-                "q": Symbol(r"\hat q", f"{won / votes:.3f}", "p"),
-                "sigma": Symbol(r"\sigma", "(" + degrees(sigma) + ")", "sigma"),
-            },
-            statement=rf"q &= P_\varepsilon[\,h(\varphi(x,\varepsilon))=\text{{{truth}}}\,] \approx @q",
-        )
-        slope = 100 / (sigma * math.sqrt(2 * math.pi))
-        question(
-            "The base classifier jumps from right to wrong. Why can the smoothed one not?",
-            "Because q is an average. Moving θ moves the bell a little, so only a little of its mass "
-            f"changes sides: with σ = {sigma:.0f}°, at most {slope:.2f} % of the votes for each degree of θ, "
-            "*whatever the base classifier is*. That is the whole idea: a slope that holds for every classifier "
-            "turns one measurement into a statement about all angles nearby.",
-        )
+        if reached(2):
+            formula(
+                [r"\varepsilon &\sim N(0, @sigma^2)", r"@q &= @a / @n"],
+                {
+                    "a": Symbol("n_A", str(won), "p"),
+                    "n": Symbol("n", str(votes), "count"),
+                    "q": Symbol(r"\hat q", f"{won / votes:.3f}", "p"),
+                    "sigma": Symbol(r"\sigma", "(" + degrees(sigma) + ")", "sigma"),
+                },
+                statement=rf"q &= P_\varepsilon[\,h(\varphi(x,\varepsilon))=\text{{{truth}}}\,] \approx @q",
+            )
+        if reached(3):
+            slope = 100 / (sigma * math.sqrt(2 * math.pi))
+            question(
+                "The base classifier jumps from right to wrong. Can the share of votes jump, too?",
+                [
+                    "Yes, at the same angle.",
+                    "Only if sigma is large.",
+                    "No, it is an average, and it changes slowly.",
+                ],
+                2,
+                "q is an average. A small change of θ moves the bell a little, so only few votes change: with "
+                f"σ = {sigma:.0f}°, at most {slope:.2f} % of the votes for each degree of θ, *for every base "
+                "classifier*. This is the main idea: since the slope is bounded, one measurement says something "
+                "about all angles nearby.",
+            )
+        next_step()
     with right:
+        if not reached(2):
+            posed_object(
+                spec,
+                live.POINTS,
+                live.TWIST,
+                [twist],
+                key="lesson2_cloud",
+                share=0.7,
+                stamp=stamp,
+                epoch=epoch_of("lesson2_drag"),
+            )
+            _strip(spec, twist, ballots, votes, stamp)
+            return
         places = np.linspace(-180, 180, 241)
         share = line.share(wanted, math.radians(sigma), np.radians(places))
         right_here = np.array([line.answer_at(p) == wanted for p in np.radians(places)])
@@ -86,19 +112,25 @@ def show() -> None:
             share=0.64,
             stamp=stamp,
         )
-        st.caption(f"The first {SHOWN} of {votes} draws, and what each votes for; blue votes are right.")
-        figure(
-            draws_figure(
-                _draws(spec, twist, ballots.draws[:SHOWN]),
-                ballots.answers[:SHOWN].tolist(),
-                cache.model(model).classes,
-                wanted,
-                theme(),
-            ),
-            key="lesson2_strip",
-            share=0.26,
-            stamp=stamp,
-        )
+        _strip(spec, twist, ballots, votes, stamp)
+
+
+def _strip(spec: str, twist: float, ballots: Ballots, votes: int, stamp: int) -> None:
+    """A few of the objects that were voted on, and the votes."""
+    model = live.NOISE_MODEL
+    st.caption(f"The first {SHOWN} of {votes} random twists, and the vote for each. Blue votes are right.")
+    figure(
+        draws_figure(
+            _draws(spec, twist, ballots.draws[:SHOWN]),
+            ballots.answers[:SHOWN].tolist(),
+            cache.model(model).classes,
+            live.target(model, spec),
+            theme(),
+        ),
+        key="lesson2_strip",
+        share=0.26,
+        stamp=stamp,
+    )
 
 
 def _draws(spec: str, twist: float, eps: np.ndarray) -> np.ndarray:

@@ -12,15 +12,14 @@ from app.server.jobs.progress import Progress
 from app.server.jobs.saved import forget, keep
 from app.server.jobs.views import JobView, Request
 from tpc_core import Certificate
-from tpc_core.engines import Engine, Handle, Kept, Work
-from tpc_core.errors import CannotWrite, TpcError
-from tpc_core.landscape import Landscape, SurveyWork, can_be_surveyed, span
+from tpc_core.engines import Engine, Kept, Work
+from tpc_core.errors import CannotWrite
 from tpc_core.proofs import Proof, proof_of
 from tpc_core.runs import Begun, CertifyWork, Outcome
 
 
 class Job(Background):
-    """A run. Where its certificate rests on one probability, an empirical map follows."""
+    """A run."""
 
     def __init__(
         self,
@@ -40,8 +39,6 @@ class Job(Background):
         self._progress = Progress()
         self._proof: Proof | None = None
         self._outcome = Outcome()
-        self._landscape: Landscape | None = None
-        self._mapping: Handle | None = None
         self._behind = True
         """Whether another run writes into its ledger; at first nobody knows."""
 
@@ -76,8 +73,6 @@ class Job(Background):
                 standing=self._outcome.standing,
                 votes=self._outcome.votes,
                 attack=self._outcome.attack,
-                landscape=self._landscape,
-                mapping=self._mapping is not None,
                 revision=self._revision,
                 boxes=tuple(progress.boxes),
                 bounded=progress.bounded,
@@ -127,51 +122,8 @@ class Job(Background):
                 forget(self._place)
             else:
                 self._write(certificate.to_json())  # its visitor is away: they find it when they come back
-        with suppress(TpcError):  # the verdict stands, with or without its picture
-            self._survey(certificate)
-
-    def _more_follows(self) -> bool:
-        return self._mapping is not None
 
     def _write(self, certificate: str) -> None:
         if self._place is not None:
             with suppress(CannotWrite):  # a full disk must not end a run
                 keep(self._place, self.request, certificate)
-
-    # -- its map -------------------------------------------------------------------------------------------------
-
-    def _survey(self, certificate: Certificate) -> None:
-        """After the verdict from one probability: an empirical map, somewhat wider than what was certified."""
-        request, target = self.request, self._outcome.target
-        wanted = self._proof is not None and self._proof.kind == "single" and target is not None
-        if self._cancel or not wanted or not can_be_surveyed(request.transform):
-            return
-        assert target is not None
-        transform = request.transform
-        half = span(transform, [p.to_internal(certificate.radius[p.name]) for p in transform.radii])
-        work = SurveyWork(
-            request.model, request.smoothing, request.cloud, transform, half, target, self._outcome.seed
-        )
-        with self._lock:
-            self._mapping = self._engine.submit(
-                work, owner=self.owner, listener=self._draw, ended=self._drawn
-            )
-
-    def cancel(self) -> None:
-        super().cancel()
-        mapping = self._mapping
-        if mapping is not None:
-            mapping.cancel()
-
-    def _draw(self, message: Any) -> None:
-        with self._lock:
-            if isinstance(message, Landscape):
-                self._landscape = message
-                self._revision += 1
-
-    def _drawn(self, handle: Handle) -> None:
-        with self._lock:
-            self._mapping = None
-            self._revision += 1
-            if self._end is not None:
-                self._over.set()

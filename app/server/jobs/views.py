@@ -9,7 +9,6 @@ from typing import Literal
 from tpc_core import Certificate, Cloud, Model, Question, Smoothing, Transform
 from tpc_core.covers import Cell
 from tpc_core.errors import TpcError
-from tpc_core.landscape import Landscape
 from tpc_core.proofs import CellStanding, Proof, Standing
 from tpc_core.smoothing import Cover, rule_for
 from tpc_core.statistics import lower_confidence_bound
@@ -155,8 +154,6 @@ class JobView:
     """Votes by class, at the end of a run about one top class."""
     attack: tuple[float, ...] | None
     """The proven attack of a refuted run."""
-    landscape: Landscape | None
-    mapping: bool
     revision: int
     boxes: tuple[BoxView, ...] = ()
     """The proved cells of a certain proof."""
@@ -166,11 +163,6 @@ class JobView:
     @property
     def live(self) -> bool:
         return self.status in LIVE
-
-    @property
-    def changing(self) -> bool:
-        """Whether there will be more to see: the run goes on, or its map is being drawn."""
-        return self.live or self.mapping
 
     @property
     def is_polar(self) -> bool:

@@ -26,6 +26,8 @@ READY = {
     "lessons": ".tpc-lesson-title",
     "theory": "[data-testid=stRadio]",
     "results": ".tpc-plot[data-drawn]",
+    "library": ".tpc-thumbnails button",
+    "runs": ".tpc-thumbnails button",
 }
 """What is on a page once it can be used."""
 

@@ -16,7 +16,7 @@ from tpc_core.case_view import CaseView
 
 pytestmark = pytest.mark.browser
 
-MAP, WAY = ".st-key-debug_map", ".st-key-debug_path"
+MAP = ".st-key-debug_map"
 CASE, PANEL = "[class*=st-key-debug_case_]", "[class*=st-key-debug_panel_]"
 PIANO = "object=gallery:piano-2&transform=z-taper%2Bz-rotation&radius=taper%3D0.3,rotation%3D5"
 PLACE = """([key, path]) => {
@@ -158,8 +158,19 @@ def test_a_cold_start_leads_to_an_explained_failure_in_two_clicks(visit: Callabl
     assert clicks == 2
     assert cell(page, "cause") == "wide-interval"
     assert page.locator('.tpc-finding[data-cause="budget"]').count() == 1
-    remedy = page.get_by_role("button", name=re.compile(r"Cast [\d,]+ more votes here \(.*likely to do\)"))
+    remedy = page.get_by_role("button", name=re.compile(r"Cast [\d,]+ more votes here \(.*(enough|certain)"))
     remedy.first.wait_for()  # the cause has a remedy, and the remedy a price
+    said = float(
+        page.get_by_text(re.compile(r"about [\d,]+ votes, ")).first.inner_text().split()[1].replace(",", "")
+    )
+
+    # The primary action finishes the whole run, for about what was said, and lands in before and after.
+    page.locator(".st-key-debug_do_all_go-on button").first.click()
+    step = page.locator('.tpc-step[data-before="undecided"][data-after="certified"]')
+    step.wait_for()
+    assert said / 2 <= float(step.get_attribute("data-spent") or 0) <= 2 * said
+    page.wait_for_selector(drawn(".st-key-debug_difference"))
+    assert page.locator(f"{PANEL} button[aria-checked=true]").inner_text() == "Compare"
 
 
 def test_a_run_of_ones_own_that_failed_is_explained_from_the_certify_page(visit: Callable[..., Any]) -> None:
@@ -169,6 +180,18 @@ def test_a_run_of_ones_own_that_failed_is_explained_from_the_certify_page(visit:
     page.wait_for_selector('.tpc-verdict[data-verdict="undecided"]')
     explained(page)
     page.wait_for_function("() => location.pathname.endsWith('debug') && /budget=1000/.test(location.search)")
+
+    # Panels are opened, and the question is still there on the way back.
+    for name in ("Votes and sigma", "Neighbours", "Why"):
+        page.locator(PANEL).get_by_text(name, exact=True).click()
+        at_rest(page)
+    page.get_by_role("link", name="Certify").first.click()
+    page.wait_for_function(
+        "words => location.pathname.endsWith('certify') && words.every(word => location.search.includes(word))",
+        arg=["piano-2", "z-taper%2Bz-rotation", "taper%3D0.3,rotation%3D5", "budget=1000"],
+    )
+    page.get_by_role("button", name="Certify", exact=True).wait_for()
+    assert page.get_by_label("taper", exact=True).input_value() == "0.3"
 
 
 @pytest.mark.parametrize("verdict", ["certified", "refuted", "undecided"])
@@ -203,6 +226,7 @@ def test_a_failing_cell_is_clicked_and_settled_by_more_votes(student: Any) -> No
     student.wait_for_selector(f'.tpc-cell[data-cell="{first}"][data-state="passed"]')
     explained(student)
     assert "continued" in student.locator(CASE).inner_html()  # and the page stays with what came of it
+    student.locator(PANEL).get_by_text("Why", exact=True).click()
 
 
 def out_of_votes(transform: str, radius: str) -> Certificate:
@@ -251,14 +275,19 @@ def test_an_attack_is_shown_with_the_path_to_it_and_hunted_until_stopped(student
     open_example(student, "refuted")
     student.wait_for_selector(drawn(MAP))
     student.locator(PANEL).get_by_text("Attack", exact=True).click()
-    student.wait_for_selector(drawn(".st-key-debug_attack"))
-    student.wait_for_selector(drawn(WAY))
+    student.wait_for_selector(".st-key-debug_attack .tpc-stage[data-drawn]")
+    walk = student.locator(".tpc-walk")
+    student.wait_for_selector(".tpc-walk[data-steps='17']")
     at_rest(student)
-    name, shares = student.evaluate(
-        f"() => document.querySelector('{WAY} .js-plotly-plot')._fullData.map(t => [t.name, Array.from(t.y)])[0]"
-    )
-    assert name == "bookshelf"
-    assert shares[0] > 50 > shares[-1]
+    assert walk.get_attribute("data-says") == "bookshelf"
+    walk.get_by_role("button", name="Play").click()
+    student.wait_for_selector(".tpc-walk[data-says=stairs]")  # on the way it becomes another class
+    walk.get_by_role("button", name="Play again").wait_for()
+    assert float(walk.get_attribute("data-part") or 0) == 1
+    poses = [float(each.get_attribute("data-part") or 0) for each in student.locator(".tpc-pose").all()]
+    assert poses[0] == 0
+    assert poses[-1] == 1
+    assert poses == sorted(poses)
 
     student.locator(".st-key-debug_hunt button").click()
     student.wait_for_function(
@@ -268,6 +297,20 @@ def test_an_attack_is_shown_with_the_path_to_it_and_hunted_until_stopped(student
     student.locator("[class*=st-key-debug_stop][class*=hunt]").get_by_role("button", name="Stop").click()
     at_rest(student)
     student.locator(".st-key-debug_hunt button:not([disabled])").wait_for()
+    student.locator(PANEL).get_by_text("Why", exact=True).click()
+
+
+def test_another_model_is_chosen_from_a_ranking_and_certifies_at_once(student: Any) -> None:
+    open_example(student, "refuted")
+    student.locator(PANEL).get_by_text("Models", exact=True).click()
+    student.locator(".st-key-debug_rank button").click()
+    student.wait_for_selector(f"{PANEL} button[aria-checked=true]:has-text('Models')")  # while the work runs
+    best = student.locator("[class*=st-key-debug_with_] button[kind=primary]").first
+    best.wait_for()
+    at_rest(student)
+    best.click()
+    student.locator('.tpc-step[data-before="refuted"][data-after="certified"]').wait_for()
+    at_rest(student)
     student.locator(PANEL).get_by_text("Why", exact=True).click()
 
 
@@ -303,10 +346,11 @@ def test_a_link_to_a_failed_run_leads_others_to_the_same_cell(
     first = cell(student, "cell")
     student.get_by_role("button", name="Next").click()
     student.wait_for_function("path => document.querySelector('.tpc-cell').dataset.cell !== path", arg=first)
-    student.locator(PANEL).get_by_text("Around it", exact=True).click()
+    student.locator(PANEL).get_by_text("Neighbours", exact=True).click()
     path = cell(student, "cell")
     student.wait_for_function(
-        "path => location.search.includes(`cell=${path}`) && /panel=Around/.test(location.search)", arg=path
+        "path => location.search.includes(`cell=${path}`) && /panel=Neighbours/.test(location.search)",
+        arg=path,
     )
     address = student.evaluate("() => location.href")
     other = visit(f"debug{address.partition('/debug')[2]}")

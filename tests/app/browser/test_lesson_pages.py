@@ -22,6 +22,7 @@ CHANGES = {
     "4": ("lesson4_line", 0.85),
     "5": ("lesson5_reach", 0.3),
     "6": ("lesson6_cloud", 0.6),
+    "7": ("lesson7_margins", 0.3),
 }
 """The figure that the first slider of each lesson moves, and the share of its length that the slider is dragged to."""
 ON_ONE_SCREEN = """() => { const main = document.querySelector('[data-testid=stMain]');
@@ -33,6 +34,7 @@ NAMES = {
     "4": "4 Radius",
     "5": "5 Cells",
     "6": "6 Rotations",
+    "7": "7 Bounds",
 }
 
 
@@ -53,8 +55,16 @@ def classroom(chromium, server) -> Iterator[Any]:
     assert elsewhere == []
 
 
-def open_lesson(page: Any, lesson: str) -> None:
-    page.get_by_text(NAMES[lesson], exact=True).first.click()
+def open_lesson(page: Any, lesson: str, *, steps: str = "12") -> None:
+    """A lesson with its object, and what the button Next shows then."""
+    page.locator("[class*=st-key-widget_lesson]").get_by_text(NAMES[lesson]).first.click()
+    page.wait_for_selector(f'.tpc-lesson-title[data-lesson="{lesson}"]')
+    page.wait_for_selector(".st-key-lesson :is(.tpc-plot, .tpc-stage)[data-drawn]")
+    for step in steps:  # where they are not shown already
+        following = page.locator(f".st-key-next_{lesson}_{step} button")
+        if following.count():
+            following.click()
+            following.wait_for(state="detached")
     shown(page, lesson)
 
 
@@ -101,7 +111,7 @@ def formula(page: Any) -> str:
 @pytest.mark.parametrize("lesson", CHANGES)
 def test_dragging_moves_the_formula_and_the_figure_on_one_screen(classroom, lesson: str) -> None:
     key, share = CHANGES[lesson]
-    open_lesson(classroom, lesson)
+    open_lesson(classroom, lesson, steps="1")
     figure, values = drawn(classroom, key), formula(classroom)
     before = classroom.locator(f".st-key-lesson{lesson}_drag input[type=number]").first.input_value()
     assert slide(classroom, lesson, share) != before
@@ -112,10 +122,74 @@ def test_dragging_moves_the_formula_and_the_figure_on_one_screen(classroom, less
             arg=values,
         )
     classroom.wait_for_function(ON_ONE_SCREEN)
-    classroom.get_by_text("Answer", exact=True).first.click()
-    answer = classroom.locator(".st-key-question [data-testid=stExpanderDetails]")
-    answer.wait_for()
-    assert len(answer.inner_text()) > 80
+    open_lesson(classroom, lesson)
+    answers = classroom.locator(".st-key-question label:has(input[type=radio])")
+    for place in range(answers.count()):
+        answers.nth(place).click()
+        classroom.wait_for_function(
+            "place => document.querySelectorAll('.st-key-question input[type=radio]')[place].checked"
+            " && document.querySelector('.tpc-checked')",
+            arg=place,
+        )
+        at_rest(classroom)
+        if classroom.locator(".tpc-checked.right").count():
+            break
+    assert classroom.locator(".tpc-checked.right").count() == 1
+    assert len(classroom.locator(".st-key-question").inner_text()) > 250  # it says why
+    classroom.locator("[class*=st-key-widget_lesson]").get_by_text(f"✓ {NAMES[lesson]}").wait_for()
+
+
+def at_rest(page: Any) -> None:
+    page.wait_for_function(
+        "() => document.querySelector('[data-test-script-state]')?.dataset.testScriptState !== 'running'"
+    )
+
+
+def test_progress_stays_in_the_browser(classroom) -> None:
+    other = classroom.context.new_page()
+    other.goto(f"{classroom.url.partition('/lessons')[0]}/lessons")
+    other.locator("[class*=st-key-widget_lesson]").get_by_text(f"✓ {NAMES['1']}").wait_for()
+    other.wait_for_selector(".st-key-question")  # lesson 1 with all of its steps
+    other.close()
+
+
+def test_the_notes_follow_the_lesson_in_a_window_of_their_own(classroom) -> None:
+    open_lesson(classroom, "2")
+    with classroom.expect_popup() as opened:
+        classroom.locator(".tpc-presenter button[data-go=notes]").click()
+    notes = opened.value
+    notes.get_by_role("heading", name="2. Smoothing is voting").wait_for()
+    assert "of 45:00" in notes.locator(".tpc-notes-clock").inner_text()
+    open_lesson(classroom, "4")
+    notes.get_by_role("heading", name="4. Twists add up").wait_for()
+    notes.close()
+
+
+def test_a_room_ranks_an_attack_that_was_found_by_dragging(classroom) -> None:
+    page = classroom
+    page.locator("[class*=st-key-widget_lesson]").get_by_text("Challenge").click()
+    page.locator(".st-key-challenge_new button").click()
+    page.wait_for_selector(".st-key-challenge_cloud .tpc-stage[data-drawn]")
+    code = page.get_by_role("heading", name="Room").inner_text().split()[-1]
+    twist = page.locator(".st-key-challenge_drag input[type=number]").first
+    for value in range(20, 181, 20):
+        twist.fill(str(value))
+        twist.press("Enter")
+        page.wait_for_function(
+            "size => document.querySelector('.tpc-says')?.innerText.includes(`ize ${size}`)",
+            arg=f"{value / 0.9:.1f}",
+        )
+        if page.locator(".tpc-says.wrong").count():
+            break
+    page.locator(".st-key-challenge_submit button:not([disabled])").click()
+    page.locator(".tpc-ranking").get_by_text("Player 1").wait_for()
+    # Another visitor joins by the code, and sees the same list.
+    context = page.context.browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    other = context.new_page()
+    other.goto(f"{page.url.partition('/lessons')[0]}/lessons?challenge=yes&room={code}")
+    other.locator(".tpc-ranking").get_by_text("Player 1").wait_for()
+    context.close()
 
 
 def test_present_hides_the_rest_and_keys_lead_on(classroom) -> None:

@@ -11,13 +11,11 @@ import trimesh
 from numpy.typing import NDArray
 
 from tpc_core.data.ordered import OrderedPoints
+from tpc_core.data.pose import turned_mesh, turned_points
 from tpc_core.errors import InvalidFile
 
 Up = Literal["z", "y"]
 Split = Literal["train", "test"]
-
-_Z_UP = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]], dtype=np.float64)
-"""(x, y, z) of a y-up object becomes (x, -z, y)."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +53,12 @@ class OwnSplit:
     def ordered(self, index: int) -> OrderedPoints:
         """The points of one object, z-up."""
         given = self._entries[index].points()
-        if self._up == "z":
-            return given
-        return OrderedPoints((given.points @ _Z_UP.T).astype(np.float32), given.parts)
+        return given if self._up == "z" else turned_points(given)
 
     def mesh(self, index: int) -> trimesh.Trimesh | None:
         """Its mesh, where there is one, in the same frame."""
         mesh = self._entries[index].mesh()
-        if mesh is None or self._up == "z":
-            return mesh
-        turned = mesh.copy()
-        turned.vertices = turned.vertices @ _Z_UP.T
-        return turned
+        return mesh if self._up == "z" else turned_mesh(mesh)
 
 
 def splits(found: Found) -> list[Split]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -57,7 +58,7 @@ def add_set(name: str, path: Path, *, up: Literal["z", "y"] | None = None, repla
         raise InvalidValue(
             f"there is a data set called {name} already; add --replace to put this one in its place"
         )
-    place = path.expanduser().resolve()
+    place = Path(os.path.expanduser(path)).resolve()  # unlike Path.expanduser, it never raises
     found = look_at(place)
     axis = up or ("y" if found.kind in _Y_UP else "z")
     where = splits(found)

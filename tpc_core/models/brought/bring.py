@@ -14,8 +14,9 @@ from tpc_core.data.classes import checked_class
 from tpc_core.data.names import MODELNET40_CLASSES
 from tpc_core.errors import InvalidValue
 from tpc_core.models.brought.adapter import Adapter
+from tpc_core.models.brought.digest import digest_of_state
 from tpc_core.models.brought.recognise import Network, recognise
-from tpc_core.models.brought.sources import Opened, digest_of_state, open_source
+from tpc_core.models.brought.sources import Opened, open_source
 from tpc_core.models.card import Brought, Frame, ModelCard
 from tpc_core.models.store import Model
 from tpc_core.models.tasks import Task
@@ -106,9 +107,9 @@ def model_of(
     """A Model of a network in memory: a torch module, or any function of clouds (B, N, 3) or (B, 3, N)."""
     called = name or str(getattr(network, "__name__", type(network).__name__))
     notes: list[str] = []
-    if isinstance(network, nn.Module) and network.training:
+    if isinstance(network, nn.Module) and any(layer.training for layer in network.modules()):
         network = copy.deepcopy(network).eval()
-        notes.append("it was in training mode; a copy of it in eval mode is used")
+        notes.append("it was in training mode, or a layer of it; a copy in eval mode is used")
     found = recognise(network, Frame(), name=called, num_points=num_points)
     names, said = class_names(classes, found.classes, called)
     brought = Brought(source=called, format="memory", frame=found.frame, notes=[*notes, *found.notes, *said])

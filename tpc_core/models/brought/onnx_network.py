@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from importlib import import_module
 from typing import Any
 
@@ -45,7 +46,7 @@ def checked_graph(content: bytes, source: str) -> Any:
         graph = onnx.load_model_from_string(content)
     except Exception as error:
         raise InvalidFile(f"{source} is not an ONNX file") from error
-    for tensor in _tensors(graph.graph):
+    for tensor in itertools.chain(_tensors(graph.graph), *map(_inside, graph.functions)):
         if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
             raise InvalidFile(
                 f"{source} keeps its weights in another file ({tensor.name}); save it with the weights inside"
@@ -63,9 +64,16 @@ def _tensors(graph: Any) -> Any:
     yield from graph.initializer
     for sparse in graph.sparse_initializer:
         yield from (sparse.values, sparse.indices)
-    for node in graph.node:
+    yield from _inside(graph)
+
+
+def _inside(holder: Any) -> Any:
+    """Every tensor in the nodes of a graph, or of a function of the file's own."""
+    for node in holder.node:
         for attribute in node.attribute:
             yield from (attribute.t, *attribute.tensors)
+            for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
+                yield from (sparse.values, sparse.indices)
             for inner in (attribute.g, *attribute.graphs):
                 if inner.node or inner.initializer:
                     yield from _tensors(inner)

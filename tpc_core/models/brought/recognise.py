@@ -77,7 +77,7 @@ def recognise(
 @torch.no_grad()
 def check_function(module: Adapter, size: int, name: str) -> None:
     """Refuse what is no function of one cloud: certificates count answers, and a replay must find the same ones."""
-    clouds = probe(4, size)
+    clouds, before = probe(4, size), _held(module)
     first = module(clouds)
     if not bool(torch.isfinite(first).all()):
         raise InvalidValue(f"{name} answers with NaN or infinity")
@@ -88,11 +88,32 @@ def check_function(module: Adapter, size: int, name: str) -> None:
             "give it in eval mode, without randomness"
         )
     others = torch.cat([clouds[:1], probe(6, size)[4:6], clouds[:1]])
-    if not _close(first[:1], module(others)[:1], tolerance):
+    among = module(others)
+    if not (_close(first[:1], among[:1], tolerance) and _close(first[:1], among[3:], tolerance)):
         raise InvalidValue(
             f"what {name} says of a cloud depends on the others in its batch; give it in eval mode, "
             "with statistics of its own for every cloud"
         )
+    after = _held(module)
+    if before.keys() != after.keys() or not all(_same(before[key], after[key]) for key in before):
+        raise InvalidValue(
+            f"{name} keeps something from one call to the next: its answers would depend on what it was asked before; "
+            "give it in eval mode, without a memory"
+        )
+
+
+def _held(module: nn.Module) -> dict[str, Any]:
+    """What a network holds: weights, buffers, and plain values of its layers."""
+    held: dict[str, Any] = {name: t.detach().clone() for name, t in module.named_parameters()}
+    held |= {name: t.detach().clone() for name, t in module.named_buffers()}
+    for name, layer in module.named_modules():
+        plain = {key: value for key, value in vars(layer).items() if isinstance(value, int | float | str)}
+        held |= {f"{name}.{key}": value for key, value in plain.items()}
+    return held
+
+
+def _same(before: Any, after: Any) -> bool:
+    return torch.equal(before, after) if isinstance(before, Tensor) else bool(before == after)
 
 
 def probe(count: int, size: int) -> Tensor:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import inspect
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +17,7 @@ from torch import Tensor, nn
 
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue, UnsupportedRequest
+from tpc_core.models.brought.digest import code_digest
 from tpc_core.models.brought.layouts import known_network
 from tpc_core.models.brought.onnx_network import OnnxNetwork, onnx_metadata
 from tpc_core.models.brought.tensors import WEIGHTS, fill, is_torchscript, read_tensors
@@ -162,53 +161,11 @@ def importable(folder: str | Path | None) -> Iterator[None]:
         sys.path.remove(place)
 
 
-def code_digest(network: nn.Module, dotted: str) -> str:
-    """The sha256 of the source files that define the network: other code is another function."""
-    homes = {type(module).__module__ for module in network.modules()} | {dotted.partition(":")[0]}
-    whole = hashlib.sha256()
-    for home in sorted(home for home in homes if home.partition(".")[0] != "torch"):
-        whole.update(f"{home}\n{_source(home)}\n".encode())
-    return whole.hexdigest()
-
-
 def encoded(tensors: dict[str, Tensor]) -> bytes:
     """Tensors as a safetensors file, each with memory of its own, in the precision that they have."""
     return bytes(
         save_tensors({name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()})
     )
-
-
-def digest_of_state(network: nn.Module | Any, extra: Sequence[str] = ()) -> str:
-    """The sha256 of a network in memory: its weights by name, and the source of its classes where there is one."""
-    whole = hashlib.sha256("\n".join(extra).encode())
-    if isinstance(network, nn.Module):
-        for name, tensor in sorted(network.state_dict().items()):
-            whole.update(name.encode())
-            whole.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-        pieces = sorted({type(module) for module in network.modules()}, key=lambda kind: kind.__qualname__)
-        for kind in pieces:
-            whole.update(_text(kind).encode())
-    else:
-        whole.update(_text(network).encode())
-    return whole.hexdigest()
-
-
-def _text(thing: Any) -> str:
-    name = getattr(thing, "__qualname__", type(thing).__qualname__)
-    if getattr(thing, "__module__", "").partition(".")[0] == "torch":
-        return str(name)
-    try:
-        return inspect.getsource(thing)
-    except (OSError, TypeError):
-        return str(name)
-
-
-def _source(home: str) -> str:
-    module = sys.modules.get(home)
-    try:
-        return inspect.getsource(module) if module is not None else ""
-    except (OSError, TypeError):
-        return ""
 
 
 def _exported(content: bytes, source: str) -> nn.Module:

@@ -71,4 +71,5 @@ class BallProof(ClassProof):
 
     @property
     def on_trust(self) -> str:
-        return "nothing" if self.record.proved is None else "the margin of the ball"
+        margins = "" if self.record.proved is None else "the margin of the ball"
+        return self.trusted(margins, self.record.counterexample)

@@ -122,6 +122,12 @@ class ClassProof(CertainProof):
         within = radius_words(transform.radii, radius)
         return Judgement("certified", radius, certain_sentence(transform, within, name, beyond))
 
+    def trusted(self, margins: str, found: CounterexampleRecord | None) -> str:
+        """The margins in words, and the counterexample beyond them, if there is one."""
+        words = [margins] if margins else []
+        words += ["the counterexample's margin"] if found is not None else []
+        return " and ".join(words) or "the class of the object"
+
     def check_rival(self, found: CounterexampleRecord) -> None:
         """A counterexample names a class, and another one than the object's."""
         if found.rival >= len(self.classes) or found.rival == self.target:

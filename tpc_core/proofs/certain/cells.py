@@ -64,7 +64,8 @@ class CellsProof(ClassProof):
     @property
     def on_trust(self) -> str:
         cells = len(self.record.margins)
-        return f"the margins of {cells:,} cells" if cells else "nothing"
+        margins = f"the margins of {cells:,} cells" if cells else ""
+        return self.trusted(margins, self.record.counterexample)
 
 
 def question_region(question: Question) -> Region:

@@ -102,4 +102,4 @@ class PartsProof(CertainProof):
         words = [f"{margins:,} margins of points"] if margins else []
         lost = len(self.refuted)
         words += [f"the counterexamples of {lost} point{'s' if lost > 1 else ''}"] if lost else []
-        return " and ".join(words) or "nothing"
+        return " and ".join(words) or "the parts of the points"

@@ -53,6 +53,8 @@ export class Bodies {
     };
     this.clay = { clay: shared(new THREE.Color()), shade: shared(new THREE.Color()), tint: shared(0) };
     this.glass = shared(0);
+    this.sweptRadius = shared(0.006);
+    this.sweptColour = shared(new THREE.Color());
   }
 
   // Another object: new buffers. Colours, sizes and poses are uniforms and stay.
@@ -113,11 +115,40 @@ export class Bodies {
       this.ghost.renderOrder = 4;
     }
     this.stills = { moving, still };
+    this.swept = null; // they were drawn by the programs of before
+    if (this.sweepWanted) this.sweep(JSON.parse(this.sweepWanted));
     return true;
+  }
+
+  // The same points at many poses at once, `poses` each a z: all places where a certificate holds, as a haze.
+  sweep(poses) {
+    const wanted = JSON.stringify(poses);
+    if (this.sweepWanted === wanted && this.swept) return;
+    this.sweepWanted = wanted;
+    for (const haze of this.swept || []) {
+      haze.material.dispose();
+      this.group.remove(haze);
+    }
+    this.swept = [];
+    if (!this.cloud || this.source === null || this.source === undefined) return;
+    for (const z of poses) {
+      const where = { still: { value: 0 }, alpha: { value: 0.3 }, mode: { value: 0 }, others: { value: 0 }, radius: this.sweptRadius, plain: this.sweptColour, tpcPose: { value: Float32Array.from(z) }, tpcEdge: { value: false } };
+      const made = new THREE.Points(this.cloud, material(POINTS.vertex(this.source), POINTS.fragment, { ...this.shared, ...this.points, ...where }, { transparent: true, depthWrite: false }));
+      made.frustumCulled = false;
+      made.renderOrder = 5;
+      this.group.add(made);
+      this.swept.push(made);
+    }
+  }
+
+  showSweep(wanted, rested) {
+    this.sweptRadius.value = 0.55 * this.points.radius.value;
+    for (const haze of this.swept || []) haze.visible = wanted && (rested || this.swept.length <= 12);
   }
 
   look(look) {
     this.looks = look;
+    if (look.swept) this.sweptColour.value.copy(colour(look.swept));
     this.shared.fog.value.copy(colour(look.background));
     this.shared.fogStrength.value = look.fog;
     this.points.plain.value.copy(colour(look.plain));

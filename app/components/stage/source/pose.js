@@ -19,7 +19,7 @@ export class Pose {
     Object.assign(this, { name: transform.name, shader: transform.shader ?? null, units: transform.units, epoch });
     if (before === `${transform.name}|${epoch}`) return;
     this.set(values, true);
-    this.base = values;
+    this.base = { numbers: values, edge: true };
   }
 
   // An event of the page: {transform, values} or {transform, z}; neither of them goes back to the sliders' pose.
@@ -27,8 +27,8 @@ export class Pose {
     if (transform && transform !== this.name) return false;
     if (z) this.set(z, false);
     else if (values) this.set(values, true);
-    else this.set(this.base, true);
-    if (values && by === "sliders") this.base = [...values];
+    else this.set(this.base.numbers, this.base.edge);
+    if ((values || z) && (by === "sliders" || by === "pin")) this.base = { numbers: this.values, edge: this.edge };
     return true;
   }
 

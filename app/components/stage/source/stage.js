@@ -119,9 +119,10 @@ export class Stage {
     this.root.dataset.points = String(this.points.length / 3);
   }
 
-  takeParts({ served, weights }) {
-    if (served) this.bodies.serve((this.served = unpacked(served)));
+  takeParts({ served, weights, swept }) {
+    if (served && !(this.shifted && !this.pose.edge)) this.bodies.serve((this.served = unpacked(served)));
     if (weights) this.bodies.weigh((this.weights = unpacked(weights)));
+    if (swept !== undefined) this.bodies.sweep(swept);
   }
 
   // A frame of a moving slider: what the server found out about the new pose.
@@ -143,9 +144,20 @@ export class Stage {
   posed(detail) {
     if (!this.data || (detail.stage && detail.stage !== this.data.key)) return;
     if (!this.pose.hear(detail)) return;
+    if (this.pose.shader === null && (!this.pose.edge || this.shifted)) this.shift();
     if (detail.stamp && this.pose.shader) this.stamp(detail.stamp);
     this.poseAt ||= performance.now();
     this.invalidate();
+  }
+
+  // Without a shader, a map's z is how far each of the first points goes: coordinate noise.
+  shift() {
+    const { values, edge } = this.pose;
+    const moved = Float32Array.from(this.points);
+    const count = edge ? 0 : Math.min(values.length, moved.length);
+    for (let i = 0; i < count; i += 1) moved[i] += values[i];
+    this.shifted = true;
+    this.bodies.serve((this.served = moved));
   }
 
   get settings() {
@@ -309,6 +321,7 @@ export class Stage {
     this.bodies.points.radius.value = pointRadius(count) * (settings.point_size / 2.5) * this.data.look.points;
     this.bodies.points.seen.value = this.data.seen || count;
     this.bodies.points.others.value = (this.data.seen || count) < count ? 0.62 : 1;
+    this.bodies.showSweep(settings.swept !== false && !settings.side_by_side, !moving || !isSoftware());
     this.bodies.points.screen.value = (this.height * ratio) / Math.tan((FIELD / 2) * (Math.PI / 180));
     const away = view.camera.position.distanceTo(view.controls.target);
     this.bodies.shared.fogRange.value.set(away - 0.5, away + 1.1);

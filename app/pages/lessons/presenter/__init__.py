@@ -19,7 +19,10 @@ _mount = st.components.v2.component(
 )
 
 
-def presenter(*, first: bool, last: bool, presenting: bool, on_go: Callable[[], None]) -> Any:
-    """Show the buttons; `.go` is "previous", "next", "present" or "leave" in the rerun that a key or click caused."""
-    data = {"first": first, "last": last, "presenting": presenting}
+def presenter(*, lesson: str, first: bool, last: bool, presenting: bool, on_go: Callable[[], None]) -> Any:
+    """Show the buttons; `.go` is "previous", "next", "step", "present" or "leave" in the rerun that a click caused.
+
+    The window with the teacher's notes hears which lesson is shown.
+    """
+    data = {"lesson": lesson, "first": first, "last": last, "presenting": presenting}
     return _mount(key="presenter", data=data, on_go_change=on_go)

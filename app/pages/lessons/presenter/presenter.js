@@ -1,11 +1,19 @@
 // Previous, next, Present. One listener for keys, however often the component is drawn anew.
 
-const TYPING = "input, textarea, select, [contenteditable=true], [role=slider], [role=radio], [role=combobox]";
+const TYPING = "input, textarea, select, [contenteditable=true], [role=slider], [role=radio], [role=combobox], button";
 const state = (window.__tpcPresenter ??= { emit: null, data: {} });
+// The notes are in a window of their own, which the audience does not see; it asks, and is told which lesson is shown.
+const channel = (window.__tpcLessonChannel ??= new BroadcastChannel("tpc-lessons"));
+const tell = () => channel.postMessage({ lesson: state.data.lesson });
+channel.onmessage = ({ data }) => data.ask && tell();
 
 function go(what) {
   const { emit, data } = state;
   if (!emit) return;
+  if (what === "notes") {
+    window.open(`${location.pathname}?notes=yes`, "tpc-notes", "width=760,height=820");
+    return;
+  }
   if (what === "next" && data.last) return;
   if (what === "previous" && data.first) return;
   if (what === "present") document.documentElement.requestFullscreen?.().catch(() => {});
@@ -17,7 +25,7 @@ function onKey(event) {
   if (!document.querySelector(".tpc-presenter") || event.ctrlKey || event.metaKey || event.altKey) return;
   const typing = event.target instanceof Element && event.target.matches(TYPING);
   const what = { PageDown: "next", PageUp: "previous" }[event.key]
-    ?? (typing ? null : { ArrowRight: "next", ArrowLeft: "previous", p: "present" }[event.key])
+    ?? (typing ? null : { ArrowRight: "next", ArrowLeft: "previous", p: "present", n: "notes", " ": "step" }[event.key])
     ?? (event.key === "Escape" && state.data.presenting ? "leave" : null);
   if (!what) return;
   event.preventDefault();
@@ -37,6 +45,7 @@ export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   state.emit = setTriggerValue;
   state.data = data;
+  tell();
   const button = (what, label, title, disabled) => {
     const node = document.createElement("button");
     Object.assign(node, { type: "button", textContent: label, title, disabled });
@@ -47,6 +56,7 @@ export default function (component) {
   parentElement.querySelector(".tpc-presenter").replaceChildren(
     button("previous", "‹", "Previous lesson (left arrow or page up)", data.first),
     button("next", "›", "Next lesson (right arrow or page down)", data.last),
+    button("notes", "Notes", "The teacher's notes in a window of their own (n)", false),
     data.presenting
       ? button("leave", "Leave", "Back to the page (escape)", false)
       : button("present", "Present", "Full screen, larger type (p)", false),

@@ -1,0 +1,160 @@
+"""The challenge: the smallest attack of the class on one object, ranked on the server for a room code."""
+
+from __future__ import annotations
+
+import html
+import math
+
+import streamlit as st
+
+from app.components.escape_markdown import literal
+from app.components.sliders import Posing, sliders
+from app.pages.lessons import live
+from app.pages.lessons.controls import choose_object
+from app.pages.lessons.frame import posed_object, says
+from app.pages.lessons.state import ROOM_OBJECT, put_room, room
+from app.server.challenge import Entry, rooms
+from app.session.pose import moved
+from tpc_core import parse_transform
+from tpc_core.errors import TpcError
+
+TRANSFORM = parse_transform("z-twist+z-taper")
+SCALES = (90.0, 0.5)
+"""A twist of 90 degrees counts as much as a taper of 0.5: size 100."""
+_POLL = 3.0
+_KEY = "challenge"
+
+
+def size_of(values: tuple[float, ...]) -> float:
+    """How large an attack is, from 0; 100 is a twist of 90 degrees, or a taper of 0.5."""
+    parts = [value / scale for value, scale in zip(values, SCALES, strict=True)]
+    return 100 * math.hypot(*parts)
+
+
+def show() -> None:
+    """Join a room, or play in it."""
+    code = room()
+    notice = st.session_state.pop(f"{_KEY}_notice", "")
+    if notice:
+        st.warning(literal(notice))
+    try:
+        spec = rooms().object_of(code) if code else ""
+    except TpcError as error:
+        st.warning(literal(error))
+        spec = ""
+    if not spec:
+        _door()
+        return
+    left, right = st.columns([4.4, 7], gap="medium")
+    values = tuple(float(v) for v in st.session_state.get(f"{_KEY}_values", (0.0, 0.0)))
+    stamp = int(st.session_state.get(f"{_KEY}_stamp", 0))
+    with left:
+        st.markdown(f"## Room {html.escape(code)}")
+        st.markdown(
+            "Find the **smallest** twist and taper that make the classifier wrong. The size counts both: a twist of "
+            "90° or a taper of 0.5 is 100."
+        )
+        sliders(
+            TRANSFORM.parameters,
+            values,
+            key=f"{_KEY}_drag",
+            shape=_KEY,
+            epoch=0,
+            stamp=stamp,
+            on_move=_move,
+            poses=Posing.all_of(TRANSFORM),
+        )
+        name = _answer(spec, values)
+        truth = live.class_name(live.NOISE_MODEL, live.target(live.NOISE_MODEL, spec))
+        size = size_of(values)
+        if name == truth:
+            says(f"The classifier says <b>{name}</b>. Size {size:.1f}: no attack yet.", right=True)
+        else:
+            says(f"The classifier says <b>{name}</b>. An attack of size {size:.1f}!", right=False)
+        called = st.text_input("Your name (optional)", max_chars=20, key=f"{_KEY}_name")
+        if st.button("Submit this attack", type="primary", key=f"{_KEY}_submit", disabled=name == truth):
+            _submit(code, called, values, name)
+        st.button("Leave the room", key=f"{_KEY}_leave", on_click=put_room, args=("",))
+    with right:
+        posed_object(spec, live.POINTS, TRANSFORM, values, key=f"{_KEY}_cloud", share=0.6, stamp=stamp)
+        _ranking(code)
+
+
+def _door() -> None:
+    st.markdown("## Who finds the smallest attack?")
+    join, begin = st.columns(2, gap="large")
+    with join, st.form("challenge_join"):
+        st.markdown("**Join a room.** Your teacher has written its code on the board.")
+        st.text_input("Room code", max_chars=8, key=f"{_KEY}_code")
+        st.form_submit_button("Join", type="primary", on_click=_join)
+    with begin:
+        st.markdown("**Open a new room.** Choose an object, then write the code on the board.")
+        spec = choose_object(ROOM_OBJECT, live.fragile(live.NOISE_MODEL))
+        st.button("New room", key=f"{_KEY}_new", on_click=_open, args=(spec,))
+
+
+def _join() -> None:
+    code = str(st.session_state.get(f"{_KEY}_code", ""))
+    try:
+        rooms().object_of(code)
+        put_room(code)
+    except TpcError as error:
+        st.session_state[f"{_KEY}_notice"] = str(error)
+
+
+def _open(spec: str) -> None:
+    try:
+        put_room(rooms().open(spec))
+    except TpcError as error:
+        st.session_state[f"{_KEY}_notice"] = str(error)
+
+
+def _move() -> None:
+    report = st.session_state[f"{_KEY}_drag"].move
+    given = report.get("values") if report else None
+    if not isinstance(given, list) or len(given) != len(TRANSFORM.parameters):
+        return
+    pairs = zip(TRANSFORM.parameters, given, strict=True)
+    values = tuple(min(p.high, max(p.low, float(v))) for p, v in pairs)
+    st.session_state[f"{_KEY}_values"] = values
+    st.session_state[f"{_KEY}_stamp"] = int(report.get("stamp", 0))
+
+
+def _answer(spec: str, values: tuple[float, ...]) -> str:
+    """What the plain network says of the pose; the server asks it, whatever the browser shows."""
+    posed = moved(TRANSFORM, values, live.cloud(spec).points)
+    return live.class_name(live.NOISE_MODEL, live.answer(live.NOISE_MODEL, posed))
+
+
+def _submit(code: str, name: str, values: tuple[float, ...], says_now: str) -> None:
+    try:
+        visitor = str(st.session_state["visitor"])
+        better = rooms().submit(code, visitor, name, size_of(values), values, says_now)
+    except TpcError as error:
+        st.warning(literal(error))
+        return
+    st.toast("Your best so far." if better else "You had a smaller one before.")
+
+
+@st.fragment(run_every=_POLL)
+def _ranking(code: str) -> None:
+    """The list, as it grows."""
+    try:
+        entries = rooms().ranking(code)
+    except TpcError as error:
+        st.caption(literal(error))
+        return
+    if not entries:
+        st.caption("Nobody has found an attack yet.")
+        return
+    rows = "".join(_row(place, entry) for place, entry in enumerate(entries[:12], start=1))
+    st.html(
+        '<table class="tpc-ranking"><thead><tr><th>Place</th><th>Name</th><th>Size</th><th>Attack</th>'
+        f"<th>Classifier says</th></tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _row(place: int, entry: Entry) -> str:
+    what = TRANSFORM.describe(TRANSFORM.from_edge(entry.values).numpy())
+    cells = [str(place), entry.name, f"{entry.size:.1f}", what, entry.says]
+    return "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"

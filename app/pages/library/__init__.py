@@ -1,0 +1,1 @@
+"""Models and data sets: look through them, and add your own."""

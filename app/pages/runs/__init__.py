@@ -1,0 +1,1 @@
+"""Runs of `tpc evaluate`, object by object."""

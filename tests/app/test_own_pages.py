@@ -1,0 +1,191 @@
+"""The Runs and Library pages: an evaluation object by object, objects as pictures, and a door for the owner alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app.figures.portraits import portrait
+from app.server.owner import may_add, may_run_code
+from tests.data.test_own_data import meshes
+from tests.models.test_public_layouts import Sequential
+from tpc_core import list_models, load_model
+from tpc_core.certificate import Certificate
+from tpc_core.data.own import own_names
+from tpc_core.evaluation.run_objects import open_run, reason_of
+from tpc_core.shipped import shipped
+from tpc_core.verify import verify
+
+GALLERY_RUN = shipped("results", "gallery")
+
+
+def library_page() -> None:
+    import streamlit as st
+
+    from app.pages.library.page import page
+
+    st.session_state["visitor"] = "tester"
+    page()
+
+
+def runs_page() -> None:
+    import streamlit as st
+
+    from app.pages.runs.page import page
+
+    st.session_state["visitor"] = "tester"
+    page()
+
+
+def opened(page: object, **state: object) -> AppTest:
+    app = AppTest.from_function(page, default_timeout=60)  # type: ignore[arg-type]
+    for name, value in state.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TPC_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("TPC_DATA_SETS", str(tmp_path / "sets"))
+    monkeypatch.setenv("TPC_ADD", "1")
+    monkeypatch.delenv("TPC_RUN_CODE", raising=False)
+    return tmp_path
+
+
+def said(app: AppTest) -> str:
+    return " ".join(
+        str(item.value)
+        for kind in (app.markdown, app.caption, app.info, app.error, app.success, app.warning)
+        for item in kind
+    )
+
+
+def fill(app: AppTest, button: str, **texts: str) -> AppTest:
+    for title, text in texts.items():
+        next(box for box in app.text_input if box.label.startswith(title.replace("_", " "))).set_value(text)
+    next(item for item in app.button if item.label == button).click()
+    app.run()
+    assert not app.exception
+    return app
+
+
+# -- the run that is shipped -----------------------------------------------------------------------------------
+
+
+def test_the_shipped_run_is_of_the_shipped_model_and_every_certificate_holds() -> None:
+    run = open_run(GALLERY_RUN)
+    assert run.settings.model_digest == load_model(run.settings.model).digest, "run `make gallery-run` again"
+    found = set()
+    for number in range(len(run.settings.claims)):
+        for item in run.objects(number):
+            found.add(item.status)
+            if item.certificate is not None:
+                certificate = Certificate.load(item.certificate)
+                assert verify(certificate).verdict == item.status
+                assert certificate.cloud.name == item.row.id
+                assert reason_of(certificate).title
+    assert {"certified", "refuted", "undecided"} <= found
+
+
+def test_a_run_is_sliced_by_class_verdict_and_reason() -> None:
+    app = opened(runs_page)
+    assert "44 objects" in said(app)
+    claims = (
+        app.segmented_control[0].options if hasattr(app, "segmented_control") else app.button_group[0].options
+    )
+    assert len(claims) == 3
+    boxes = {box.label: box for box in app.selectbox}
+    assert {"Run", "Class", "Verdict", "Reason", "Order by"} <= set(boxes)
+    boxes["Class"].set_value("chair")
+    app.run()
+    assert not app.exception
+    assert "3 objects" in said(app)
+    next(box for box in app.selectbox if box.label == "Order by").set_value("margin")
+    app.run()
+    assert not app.exception
+
+
+def test_a_folder_of_runs_that_holds_nonsense_gets_one_sentence(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    (home / "runs" / "bad").mkdir(parents=True)
+    (home / "runs" / "bad" / "journal.jsonl").write_text(json.dumps({"format": "<script>"}) + "\n")
+    app = opened(runs_page, runs_run="bad")
+    assert len(app.error) == 1
+
+
+# -- the library -----------------------------------------------------------------------------------------------
+
+
+def test_the_library_shows_objects_and_models(home: Path) -> None:
+    assert "44 objects" in said(opened(library_page))
+    assert f"{len(list_models())} models" in said(opened(library_page, library_part="Models"))
+
+
+def test_a_portrait_is_a_picture_of_the_points() -> None:
+    points = np.random.default_rng(0).normal(size=(64, 3)).astype(np.float32) / 4
+    assert portrait(points).startswith("data:image/png;base64,")
+    assert portrait(points) != portrait(-points)
+
+
+def test_a_data_set_is_added_from_the_page_and_browsed(home: Path) -> None:
+    app = opened(library_page, library_part="Add a data set")
+    fill(app, "Add the data set", Name="mine", Folder=str(meshes(home / "objects")))
+    assert "Added mine" in said(app).replace("\\", "")
+    assert own_names() == ["mine"]
+    app = opened(library_page, library_part="Objects", library_set="mine")
+    assert "3 objects" in said(app)
+    app = opened(library_page, library_part="Add a data set")
+    fill(app, "Add the data set", Name="mine", Folder=str(home / "objects"))
+    assert "already" in said(app)
+
+
+def test_a_model_is_added_from_the_page(home: Path) -> None:
+    torch.save(Sequential().state_dict(), home / "w.pth")
+    app = opened(library_page, library_part="Add a model")
+    fill(app, "Add the model", Name="mine", File=str(home / "w.pth"), Classes="a,b,c,d,e")
+    assert "one more model on every page" in said(app)
+    assert load_model("mine").classes == list("abcde")
+
+
+@pytest.mark.parametrize("source", ["net.pt2", "net.ts", "my_package.nets:make"])
+def test_files_that_hold_code_are_refused_unless_the_owner_allows_them(home: Path, source: str) -> None:
+    app = opened(library_page, library_part="Add a model")
+    fill(app, "Add the model", Name="mine", File=str(home / source) if ":" not in source else source)
+    assert "TPC_RUN_CODE=1" in said(app).replace("\\", "")
+    assert not (home / "models").exists()
+
+
+def test_on_a_shared_server_nobody_adds_anything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TPC_ADD", "0")
+    for part in ("Add a model", "Add a data set"):
+        app = opened(library_page, library_part=part)
+        assert "Whoever runs this server" in said(app)
+        assert not app.text_input
+    monkeypatch.delenv("TPC_ADD")
+    monkeypatch.setattr("streamlit.get_option", lambda name: "0.0.0.0")
+    assert not may_add()
+    monkeypatch.setattr("streamlit.get_option", lambda name: "127.0.0.1")
+    assert may_add()
+    monkeypatch.setenv("TPC_HOST", "class.example.org")
+    assert not may_add()
+    assert not may_run_code()
+
+
+@pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", "../../x", "a b", "**bold**"])
+def test_names_from_outside_stay_text(home: Path, name: str) -> None:
+    app = opened(library_page, library_part="Add a data set")
+    fill(app, "Add the data set", Name=name, Folder=str(meshes(home / "objects")))
+    assert len(app.error) == 1
+    assert re.search(r"(?<!\\)<", app.error[0].value) is None  # every mark is escaped
+    assert own_names() == []
