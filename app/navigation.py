@@ -59,7 +59,6 @@ keep_settings()
 style()
 chosen = st.navigation(list(pages.values()), position="top")
 mount_terms()
-mount_access(
-    "" if chosen in (pages["home"], pages["about"]) else chosen.title
-)  # these two show their heading
+with_heading = (pages["home"], pages["about"])
+mount_access("" if chosen in with_heading else chosen.title)
 chosen.run()
