@@ -7,22 +7,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks import driver
 from tpc_core.data import MODELNET40_CLASSES, gallery, load_object
-from tpc_core.evaluation import Engine, InlineEngine, LocalEngine, Request, evaluate, prepare
-from tpc_core.evaluation.engines import available_cores
-from tpc_core.evaluation.journal import Journal
-from tpc_core.evaluation.run import _tasks
+from tpc_core.engines import Engine, LocalEngine, available_cores
+from tpc_core.evaluation import Request, evaluate
 
 CLAIMS = ["l2:0.05", "z-taper:0.1", "z-taper:0.2", "z-taper+z-rotation:taper=0.2,rotation=1"]
 REQUEST = Request(model="pointnet64-noise", claims=CLAIMS, budget_samples=20_000, device="cpu")
 POINTS = 256
-LINES = 300
 
 
 def measure(*, full: bool) -> list[str]:
@@ -39,7 +36,6 @@ def measure(*, full: bool) -> list[str]:
         "|---|---:|---:|---:|---:|---:|---|",
     ]
     with TemporaryDirectory() as folder, _packed_gallery(Path(folder)):
-        limits = _driver_limits(Path(folder))
         reference: bytes | None = None
         for name, engines in _engines().items():
             alone = 0.0
@@ -54,7 +50,7 @@ def measure(*, full: bool) -> list[str]:
                     f"| {'yes' if table == reference else 'NO'} |"
                 )
                 print(lines[-1], flush=True)
-    lines += limits
+    lines += driver.measure()
     if not find_spec("ray"):
         lines += ["", "Ray is not installed here (`pip install 'tpc-explorer[ray]'`)."]
     return lines
@@ -71,31 +67,6 @@ def _one(engines: Callable[[int], Engine], count: int, out: Path) -> tuple[float
     return started - begun, figures.done / seconds, (out / "objects.csv").read_bytes()
 
 
-def _driver_limits(folder: Path) -> list[str]:
-    """What the one process that hands out the work takes for each object, however many workers there are."""
-    prepared = prepare(REQUEST, folder / "limits")
-    indices = list(range(prepared.settings.objects))
-    start = time.perf_counter()
-    tasks = list(_tasks(prepared, indices, certificates=False))
-    making = (time.perf_counter() - start) / len(tasks)
-    (result,) = InlineEngine().run(tasks[:1])
-    start = time.perf_counter()
-    with Journal(folder / "limits", prepared.settings, resume=False) as journal:
-        for number in range(LINES):
-            journal.append(result.row.model_copy(update={"index": number}))
-        writing = (time.perf_counter() - start) / LINES
-    size = len(ForkingPickler.dumps(tasks[0]))
-    print(
-        f"a task: {1e3 * making:.2f} ms, {size:,} bytes; a journal line: {1e3 * writing:.2f} ms", flush=True
-    )
-    return [
-        "",
-        "What the driver takes for each object, whatever the workers do: "
-        f"{1e3 * making:.2f} ms to read and cut a cloud, {size:,} bytes to send it, {1e3 * writing:.2f} ms to write "
-        f"and fsync its journal line: at most {1 / (making + writing):,.0f} objects per second.",
-    ]
-
-
 def _engines() -> dict[str, Callable[[int], Engine]]:
     found: dict[str, Callable[[int], Engine]] = {"local": LocalEngine}
     if find_spec("ray"):
@@ -104,9 +75,9 @@ def _engines() -> dict[str, Callable[[int], Engine]]:
 
 
 def _ray_engine(cpus: int) -> Engine:
-    from tpc_core.evaluation.ray_engine import RayEngine
+    from tpc_core.engines.ray_cluster import RayEngine
 
-    return RayEngine(cpus=cpus)
+    return RayEngine(size=cpus)
 
 
 @contextmanager

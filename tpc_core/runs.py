@@ -120,6 +120,7 @@ class CertifyWork:
             cancelled=bench.stop,
             resume=resume,
             focus=self.focus,
+            keep=lambda so_far: bench.keep(so_far.to_json().encode()),
             spec=self.spec,
         ):
             if isinstance(event, Done) and event.certificate.certain is not None:

@@ -25,6 +25,7 @@ from tpc_core.engines import (
     PROMPT,
     Call,
     Inline,
+    InlineEngine,
     Kept,
     LocalEngine,
     Report,
@@ -96,7 +97,8 @@ def test_messages_come_in_order_and_end(pair: LocalEngine) -> None:
     assert heard == list(range(1, 301))
     bench = Inline()
     assert list(Endless(last=3, pause=0.0).run(bench)) == [1, 2, 3]
-    assert bench.kept == [b"1", b"2", b"3"]
+    assert [kept.state for kept in bench.said()] == [b"1", b"2", b"3"]
+    assert [m for m in InlineEngine().stream([Endless(last=3)]) if not isinstance(m, Kept)] == [1, 2, 3]
 
 
 def test_work_is_cancelled_before_and_after_it_began(pair: LocalEngine) -> None:

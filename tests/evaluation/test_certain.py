@@ -10,10 +10,9 @@ import pytest
 from tpc_core import Certificate, load_model, replay, verify
 from tpc_core.errors import InvalidValue, UnsupportedRequest
 from tpc_core.evaluation import InlineEngine, Request, evaluate
-from tpc_core.evaluation.objects import cached_model
+from tpc_core.evaluation.journal import read_journal
 from tpc_core.evaluation.plan import has_checkpoint, load_plan
 from tpc_core.evaluation.report import Runs, report_blocks
-from tpc_core.evaluation.run import load_figures
 from tpc_core.exact import network_of
 from tpc_core.shipped import shipped
 
@@ -27,11 +26,11 @@ def test_certain_figures_are_of_the_plain_network(ask: Ask, tmp_path: Path) -> N
     assert figures.clean_accuracy == figures.base_accuracy
     assert figures.settings.smoothing == {}
     assert figures.settings.budget_samples is None
-    rows = load_figures(tmp_path / "run")[1]
+    rows = read_journal(tmp_path / "run")[1]
     assert all(row.prediction == row.base for row in rows.values())
     kept = [Certificate.load(path) for path in sorted((tmp_path / "kept").rglob("*.json"))]
     assert kept
-    model = cached_model(figures.settings.model, figures.settings.model_digest)
+    model = load_model(figures.settings.model)
     for certificate in kept:
         assert certificate.alpha == 0.0
         assert verify(certificate).verdict == certificate.verdict

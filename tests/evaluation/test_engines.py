@@ -5,63 +5,52 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tpc_core.errors import InvalidValue, MissingDependency, TpcError
-from tpc_core.evaluation import InlineEngine, LocalEngine, Request, evaluate, prepare
-from tpc_core.evaluation.objects import Result, Task
-from tpc_core.evaluation.ray_engine import RayEngine, checkpoint_files, evaluate_remotely
-from tpc_core.evaluation.run import _tasks
+from tpc_core.engines import LocalEngine
+from tpc_core.engines.ray_cluster import RayEngine
+from tpc_core.errors import InvalidFile, MissingDependency
+from tpc_core.evaluation import InlineEngine, Request, evaluate, prepare
+from tpc_core.evaluation.sums import Sums
+from tpc_core.evaluation.work import read_object
 
 Ask = Callable[..., Request]
-
-
-def broken_tasks(ask: Ask, tmp_path: Path) -> list[Task]:
-    """A task whose checkpoint is not the one that it was made for."""
-    prepared = prepare(ask("tiny-noise", "l2:0.05"), tmp_path / "broken")
-    changed = replace(prepared, settings=prepared.settings.model_copy(update={"model_digest": "0" * 64}))
-    return list(_tasks(changed, [4], certificates=False))
 
 
 def test_two_workers_give_the_table_of_one_even_if_one_dies(ask: Ask, tmp_path: Path) -> None:
     request = ask("tiny-noise", "l2:0.05", "l2:0.2", limit=10, budget_samples=640)
     evaluate(request, tmp_path / "inline", InlineEngine())
     with LocalEngine(2) as engine:
-        killed = []
+        killed: list[int] = []
 
-        def kill_once(settings: object, rows: dict[int, object]) -> None:
-            # Both may have answered at the same moment, and have no task just then; the next answer will do.
-            busy = [worker for worker in engine._workers if worker.task is not None]
-            if len(rows) >= 2 and busy and not killed:
-                killed.append(busy[0].process.pid)
-                os.kill(busy[0].process.pid or 0, signal.SIGKILL)
+        def kill_once(settings: object, sums: Sums) -> None:
+            if sums.done >= 2 and not killed:
+                killed.append(engine.processes[0])
+                os.kill(engine.processes[0], signal.SIGKILL)
 
-        evaluate(request, tmp_path / "local", engine, progress=kill_once)
-        processes = [worker.process for worker in engine._workers]
+        figures = evaluate(request, tmp_path / "local", engine, progress=kill_once)
         assert killed
-        with pytest.raises(TpcError, match=r"object 4 \(table_0004\).*changed"):
-            list(engine.run(broken_tasks(ask, tmp_path)))
-    assert (tmp_path / "local" / "objects.csv").read_bytes() == (
-        tmp_path / "inline" / "objects.csv"
-    ).read_bytes()
-    assert not any(process.is_alive() for process in processes)
+        assert figures.finished
+    for name in ("objects.csv", "objects.parquet"):
+        if (tmp_path / "inline" / name).exists():
+            assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "inline" / name).read_bytes()
 
 
-def test_no_worker_is_no_engine() -> None:
-    with pytest.raises(InvalidValue):
-        LocalEngine(0)
+def test_sums_of_workers_are_the_sums_of_the_rows(ask: Ask, tmp_path: Path) -> None:
+    request = ask("tiny-noise", "l2:0.05", "z-taper:0.1", limit=8, budget_samples=640)
+    seen: list[int] = []
+    with LocalEngine(2) as engine:
+        figures = evaluate(request, tmp_path / "run", engine, progress=lambda _, sums: seen.append(sums.done))
+    assert seen[-1] == figures.done == 8
+    assert sum(figures.claims[0].statuses.values()) == 8
 
 
-def test_a_remote_worker_needs_nothing_but_the_task_and_the_checkpoint(ask: Ask, tmp_path: Path) -> None:
-    prepared = prepare(ask("tiny-group", "general-rotation:180"), tmp_path / "run")
-    (task,) = _tasks(prepared, [3], certificates=False)
-    remote = evaluate_remotely(task, checkpoint_files(prepared.settings.model))
-    (local,) = InlineEngine().run([task])
-    assert isinstance(remote, Result)
-    assert remote.row.model_copy(update={"seconds": 0}) == local.row.model_copy(update={"seconds": 0})
+def test_another_edition_of_the_data_is_refused(ask: Ask, tmp_path: Path) -> None:
+    prepared = prepare(ask("tiny-noise", "l2:0.05"), tmp_path / "run")
+    with pytest.raises(InvalidFile, match="another edition"):
+        read_object(prepared.dataset, prepared.settings, 4, "somebody else", {})
 
 
 def test_ray_is_asked_for_with_a_hint_where_it_is_missing() -> None:

@@ -15,6 +15,7 @@ import pytest
 from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.evaluation import InlineEngine, Request, evaluate, prepare
 from tpc_core.evaluation.journal import Journal, read_journal
+from tpc_core.evaluation.sums import Sums
 
 Ask = Callable[..., Request]
 CLAIMS = ("x-rotation:5", "x-rotation:30")
@@ -26,8 +27,8 @@ class Interrupted(Exception):
 
 
 def stop_after(count: int) -> Callable[..., None]:
-    def progress(settings: object, rows: dict[int, object]) -> None:
-        if len(rows) == count:
+    def progress(settings: object, sums: Sums) -> None:
+        if sums.done == count:
             raise Interrupted
 
     return progress

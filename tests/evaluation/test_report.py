@@ -20,12 +20,13 @@ from tpc_core.data import SHAPENET_PARTS
 from tpc_core.errors import InvalidFile, TpcError
 from tpc_core.evaluation import InlineEngine, Request, evaluate, load_figures
 from tpc_core.evaluation.claims import ClaimSpec
-from tpc_core.evaluation.intervals import mean_of, share_of
+from tpc_core.evaluation.intervals import share_of
 from tpc_core.evaluation.paper import paper
 from tpc_core.evaluation.parts import certified_iou
 from tpc_core.evaluation.plan import load_plan
 from tpc_core.evaluation.report import load_runs
 from tpc_core.evaluation.summary import read_summary, to_json
+from tpc_core.evaluation.sums import Moments
 from tpc_core.models import build
 from tpc_core.models.store import encode_weights
 
@@ -157,8 +158,17 @@ def test_intervals_hold_what_they_should() -> None:
     assert half.low < 43.0 < 50.0 < 57.0 < half.high
     assert share_of(0, 10).low == 0.0
     assert share_of(10, 10).high == 100.0
-    even = mean_of([0.5] * 20)
+    even = moments([8] * 20).share(16)
     assert (even.low, even.value, even.high) == (50.0, 50.0, 50.0)
+    spread = moments([0, 16] * 10).share(16)
+    assert spread.low == pytest.approx(50 - 2.093 * 100 * 0.51299 / 20**0.5, abs=0.01)  # Student, 19 degrees
+
+
+def moments(values: list[int]) -> Moments:
+    made = Moments()
+    for value in values:
+        made.add(value)
+    return made
 
 
 def test_no_attack_on_uncertified_points_falls_below_the_certified_iou() -> None:
@@ -219,5 +229,5 @@ def test_part_segmentation_is_counted_point_by_point(tmp_path: Path, monkeypatch
     )
     assert [c.certified_accuracy for c in accuracy.claims] == [c.certified_accuracy for c in figures.claims]
     # What a part has no use for is left out of the journal, and the journal can be read all the same.
-    assert load_figures(tmp_path / "run")[0] == figures
+    assert load_figures(tmp_path / "run") == figures
     assert evaluate(request, tmp_path / "run", InlineEngine(), resume=True) == figures

@@ -10,13 +10,26 @@ import pytest
 from tpc_core import certify, load_model, verify
 from tpc_core.certificate import Certificate
 from tpc_core.errors import InvalidValue, UnsupportedRequest
-from tpc_core.evaluation import InlineEngine, Request, evaluate, load_figures, prepare
+from tpc_core.evaluation import InlineEngine, Request, evaluate, prepare
 from tpc_core.evaluation.claims import ClaimSpec, ascending
+from tpc_core.evaluation.journal import read_journal
 from tpc_core.evaluation.objects import evaluate_object
-from tpc_core.evaluation.run import Prepared, _tasks
+from tpc_core.evaluation.records import ObjectRow
+from tpc_core.evaluation.run import Prepared
+from tpc_core.evaluation.work import read_object
 from tpc_core.ledger import SELECTION
 
 Ask = Callable[..., Request]
+
+
+def evaluated(prepared: Prepared, *, certificates: bool = False) -> list[tuple[ObjectRow, dict[str, str]]]:
+    """The first three objects."""
+    names = [prepared.dataset.object_id(number) for number in range(3)]
+    settings, model = prepared.settings, prepared.model
+    objects = [
+        read_object(prepared.dataset, settings, n, name, prepared.labels) for n, name in enumerate(names)
+    ]
+    return [evaluate_object(settings, model, one, certificates=certificates) for one in objects]
 
 
 def alone(prepared: Prepared, index: int) -> list[Certificate]:
@@ -41,9 +54,8 @@ def test_one_count_decides_every_radius(
 ) -> None:
     prepared = prepare(ask(model, *claims), tmp_path / "run")
     seen = set()
-    for task in _tasks(prepared, [0, 1, 2], certificates=False):
-        row = evaluate_object(task).row
-        separate = alone(prepared, task.index)
+    for row, _ in evaluated(prepared):
+        separate = alone(prepared, row.index)
         for answer, certificate in zip(row.claims, separate, strict=True):
             failed = answer.status == "implied"
             assert (answer.status if not failed else "undecided") == certificate.verdict
@@ -56,9 +68,9 @@ def test_one_count_decides_every_radius(
 def test_covers_go_up_and_stop_at_the_first_failure(ask: Ask, tmp_path: Path) -> None:
     claims = ("z-taper:0.6", "z-taper:0.05", "z-taper+z-rotation:taper=0.6,rotation=2")
     prepared = prepare(ask("tiny-noise", *claims, budget_samples=5_000), tmp_path / "run")
-    for task in _tasks(prepared, [0, 1, 2], certificates=False):
-        large, small, composed = (answer.status for answer in evaluate_object(task).row.claims)
-        separate = [certificate.verdict for certificate in alone(prepared, task.index)]
+    for row, _ in evaluated(prepared):
+        large, small, composed = (answer.status for answer in row.claims)
+        separate = [certificate.verdict for certificate in alone(prepared, row.index)]
         assert small == separate[1]
         assert large == (separate[0] if small == "certified" else "implied")
         assert composed == (separate[2] if large == "certified" else "implied")
@@ -73,15 +85,14 @@ def test_shapes_fixed_beforehand_have_all_of_alpha_each_and_share_their_votes(
         "l2:0.02",
     )
     prepared = prepare(ask("tiny-noise", *claims, budget_samples=5_000), tmp_path / "run")
-    for task in _tasks(prepared, [0, 1, 2], certificates=True):
-        result = evaluate_object(task)
-        certificates = [Certificate.from_json(text) for text in result.certificates.values()]
+    for row, made in evaluated(prepared, certificates=True):
+        certificates = [Certificate.from_json(text) for text in made.values()]
         assert len(certificates) >= 2
         for certificate in certificates:
             assert verify(certificate).verdict == certificate.verdict
             assert certificate.family == 1
             assert len(certificate.ledger.families) <= 1
-        assert result.row.evaluations < sum(certificate.samples for certificate in certificates)
+        assert row.evaluations < sum(certificate.samples for certificate in certificates)
 
 
 def test_what_lies_within_what() -> None:
@@ -112,7 +123,7 @@ def test_accuracy_only_spends_no_votes_on_wrong_predictions(ask: Ask, tmp_path: 
         tmp_path / "fast",
         InlineEngine(),
     )
-    rows = load_figures(tmp_path / "fast")[1].values()
+    rows = read_journal(tmp_path / "fast")[1].values()
     wrong = [row for row in rows if not row.right]
     assert wrong
     sizes = {size for size, _ in SELECTION["classification"]}

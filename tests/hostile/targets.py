@@ -235,7 +235,7 @@ def _first(pattern: str) -> list[bytes]:
 
 
 def _journal() -> bytes:
-    from tpc_core.evaluation.records import ObjectRow
+    from tpc_core.evaluation.records import ClaimRow, ObjectRow
     from tpc_core.evaluation.settings import Settings
 
     settings = Settings(
@@ -245,7 +245,7 @@ def _journal() -> bytes:
     )  # fmt: skip
     row = ObjectRow(
         index=0, id="a", label="chair", cloud="0" * 16, base="chair", prediction="chair",
-        claims=[], evaluations=10, seconds=0.5,
+        claims=[ClaimRow(status="certified", samples=10)], evaluations=10, seconds=0.5,
     )  # fmt: skip
     header = json.dumps({"format": "tpc-journal/2", "settings": settings.model_dump(mode="json")})
     return f"{header}\n{row.model_dump_json()}\n".encode()

@@ -65,6 +65,7 @@ def test_certificates_become_one_table(home: Path, capsys: pytest.CaptureFixture
     assert len(rows) == said["certificates"] == len(list((RUN / "certificates").glob("*.json")))
     assert {row["verdict"] for row in rows} == {"certified", "refuted", "undecided"}
     assert all(row["valid"] for row in rows)
+    assert all(row["on_trust"] for row in rows)
     bad = home / "bad"
     bad.mkdir()
     genuine = next((RUN / "certificates").glob("*.json")).read_text()

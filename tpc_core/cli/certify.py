@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,15 +14,17 @@ from tpc_core.certify import (
     Budget,
     CellDecided,
     Done,
-    Event,
     MarginsFound,
     Planned,
     VotesCounted,
-    certify_events,
 )
+from tpc_core.cli.engine import chosen_engine, engine_options
 from tpc_core.cli.options import Asked, as_json, progress_bar, question
+from tpc_core.engines import Kept
 from tpc_core.errors import InvalidFile
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.proofs import Standing
+from tpc_core.runs import CertifyWork
 from tpc_core.verify import case_of, certain_case_of
 
 
@@ -48,6 +51,7 @@ from tpc_core.verify import case_of, certain_case_of
     help="Go on from the votes of this certificate, at any radius and any alpha.",
 )
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the certificate here.")
+@engine_options
 @as_json
 def certify(
     ask: Asked,
@@ -60,6 +64,10 @@ def certify(
     complete: bool,
     resume_file: Path | None,
     out: Path | None,
+    engine_name: str,
+    workers: int | None,
+    address: str | None,
+    gpus_per_worker: float,
     as_json: bool,
 ) -> int:
     """Certify OBJECT (gallery:chair-1, modelnet40:test/17, or a file) against a transform.
@@ -77,18 +85,13 @@ def certify(
         complete=complete,
     )
     partial = None if out is None else out.with_suffix(".partial.json")
-    events = certify_events(
-        base,
-        cloud,
-        asked.transform,
-        asked.radius,
-        asked.options,
-        resume=Certificate.load(resume_file) if resume_file is not None else None,
-        keep=None if partial is None else lambda so_far: so_far.save(partial),
-        spec=asked.object,
-    )
+    resume = Certificate.load(resume_file) if resume_file is not None else None
+    work = CertifyWork(asked, base, cloud, resume, spec=asked.object)
+    if engine_name == "local" and workers is None:
+        workers = 1  # most certificates take less time than a worker process takes to start
     try:
-        certificate = _run(events, silent=as_json)
+        with chosen_engine(engine_name, workers, address, gpus_per_worker, threads=None) as engine:
+            certificate = _run(engine.stream([work]), partial, silent=as_json)
     except KeyboardInterrupt:
         if partial is not None and partial.exists():
             click.echo(f"What was done is in {partial}; continue with --resume {partial}", err=True)
@@ -103,11 +106,13 @@ def certify(
     return 0 if certificate.verdict == "certified" else 1
 
 
-def _run(events: Iterator[Event], *, silent: bool) -> Certificate:
+def _run(messages: Iterator[Any], partial: Path | None, *, silent: bool) -> Certificate:
     covered = 0.0
     with progress_bar("certify", silent=silent) as bar:
-        for event in events:
-            if isinstance(event, Planned) and event.estimated_samples < 1e12:
+        for event in messages:
+            if isinstance(event, Kept) and partial is not None:
+                write_atomically(partial, event.state)
+            elif isinstance(event, Planned) and event.estimated_samples < 1e12:
                 bar.total = round(event.estimated_samples)
             elif isinstance(event, CellDecided):
                 covered = event.covered

@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
+from tpc_core.cli.engine import chosen_engine, engine_options
 from tpc_core.cli.options import device_here
 from tpc_core.errors import InvalidValue
 from tpc_core.shipped import given_or_shipped
 
 if TYPE_CHECKING:
-    from tpc_core.evaluation import Engine, Figures, Request, Settings
-    from tpc_core.evaluation.records import ObjectRow
+    from tpc_core.evaluation import Figures, Request, Settings
     from tpc_core.evaluation.run import Progress
+    from tpc_core.evaluation.sums import Sums
 
 PLAIN_SECONDS = 15.0
 """How often a line of progress is printed where there is no terminal to draw a bar on."""
 
 DRAWN_SECONDS = 0.5
-"""How often the running figures are worked out for the bar: they look at every object so far."""
+"""How often the running figures are worked out for the bar."""
 
 
 @click.command()
@@ -74,14 +75,7 @@ DRAWN_SECONDS = 0.5
 @click.option(
     "--certificates", type=click.Path(path_type=Path, file_okay=False), help="Keep every certificate here."
 )
-@click.option(
-    "--engine", "engine_name", type=click.Choice(["local", "ray"]), default="local", show_default=True
-)
-@click.option(
-    "--workers", type=int, help="Worker processes of the local engine; default: the number of cores."
-)
-@click.option("--address", help="Address of a Ray cluster; without it, Ray starts one on this machine.")
-@click.option("--gpus-per-worker", type=float, default=0.0, help="GPUs that each Ray task asks for.")
+@engine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def evaluate(
     model: str | None,
@@ -119,7 +113,7 @@ def evaluate(
     for note in [] if as_json else [note for item in prepared for note in item.notes]:
         click.echo(f"{note}; their objects are left out", err=True)
     finished: list[Figures] = []
-    with _engine(engine_name, workers, address, gpus_per_worker) as engine:
+    with chosen_engine(engine_name, workers, address, gpus_per_worker) as engine:
         for number, item in enumerate(prepared, start=1):
             title = f"{number}/{len(prepared)} {item.settings.model}" if plan else item.settings.model
             with _progress(title, item.settings.objects, as_json) as progress:
@@ -173,45 +167,31 @@ def _requests(
         raise InvalidValue(f"{option} {first['input']}: {first['msg']}") from None
 
 
-def _engine(name: str, workers: int | None, address: str | None, gpus: float) -> Engine:
-    from tpc_core.evaluation.engines import InlineEngine, LocalEngine
-
-    if name == "ray":
-        if workers is not None:
-            raise InvalidValue("--workers belongs to the local engine; Ray takes the CPUs of its cluster")
-        from tpc_core.evaluation.ray_engine import RayEngine
-
-        return RayEngine(address, gpus=gpus)
-    if address is not None or gpus:
-        raise InvalidValue("--address and --gpus-per-worker belong to --engine ray")
-    return InlineEngine() if workers == 1 else LocalEngine(workers)
-
-
 @contextmanager
 def _progress(title: str, total: int, as_json: bool) -> Iterator[Progress]:
     """A bar with the running figures on a terminal, a line now and then elsewhere, nothing under --json."""
     if as_json:
-        yield lambda settings, rows: None
+        yield lambda settings, sums: None
         return
     drawn = sys.stderr.isatty()
     bar = tqdm(total=total, desc=title, unit="object", disable=not drawn)
     started, spoken, at_start = time.monotonic(), 0.0, -1
 
-    def show(settings: Settings, rows: dict[int, ObjectRow]) -> None:
+    def show(settings: Settings, sums: Sums) -> None:
         nonlocal spoken, at_start
-        at_start = len(rows) if at_start < 0 else at_start
+        at_start = sums.done if at_start < 0 else at_start
         now = time.monotonic()
         wait = DRAWN_SECONDS if drawn else PLAIN_SECONDS
-        if not rows or (now - spoken < wait and len(rows) < total):
+        if not sums.done or (now - spoken < wait and sums.done < total):
             return
         spoken = now
-        text = running(settings, rows)
+        text = running(settings, sums)
         bar.set_postfix_str(text, refresh=False)
-        bar.update(len(rows) - bar.n)
+        bar.update(sums.done - bar.n)
         if not drawn:
-            made = len(rows) - at_start
-            left = f"about {(now - started) / made * (total - len(rows)):.0f} s left, " if made else ""
-            click.echo(f"{title}: {len(rows)}/{total} objects, {left}{text}", err=True)
+            made = sums.done - at_start
+            left = f"about {(now - started) / made * (total - sums.done):.0f} s left, " if made else ""
+            click.echo(f"{title}: {sums.done}/{total} objects, {left}{text}", err=True)
 
     try:
         yield show
@@ -219,13 +199,13 @@ def _progress(title: str, total: int, as_json: bool) -> Iterator[Progress]:
         bar.close()
 
 
-def running(settings: Settings, rows: dict[int, ObjectRow]) -> str:
+def running(settings: Settings, sums: Sums) -> str:
     """The figures so far in a few words: clean accuracy, and certified accuracy claim by claim."""
     from tpc_core.evaluation.summary import figures_of
 
-    if not rows:
+    if not sums.done:
         return ""
-    figures = figures_of(settings, rows.values())
+    figures = figures_of(settings, sums)
     certified = " ".join(f"{claim.certified_accuracy.value:.1f}" for claim in figures.claims[:6])
     return f"clean {figures.clean_accuracy.value:.1f} %, certified {certified} %"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
+from tpc_core.cli.engine import chosen_engine, engine_options
 from tpc_core.cli.options import as_json
 from tpc_core.errors import InvalidValue
 
@@ -41,6 +42,7 @@ PLAIN_SECONDS = 15.0
 @click.option("--tries", type=int, help="Parameters that each method tries on a certificate; default 12.")
 @click.option("--seed", type=int, help="Seed of all votes and of the order; default 0.")
 @click.option("--resume", is_flag=True, help="Continue the red team in --out.")
+@engine_options
 @as_json
 def redteam(
     out: Path,
@@ -51,6 +53,10 @@ def redteam(
     transforms: tuple[str, ...],
     certificates: int | None,
     resume: bool,
+    engine_name: str,
+    workers: int | None,
+    address: str | None,
+    gpus_per_worker: float,
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -75,8 +81,11 @@ def redteam(
         first = error.errors()[0]
         raise InvalidValue(f"--{first['loc'][0]} {first['input']}: {first['msg']}") from None
     goal = certificates or len(plan.questions)
-    with _progress(goal, by_certificate=certificates is not None, silent=as_json) as progress:
-        summary = run(plan, out, certificates=certificates, resume=resume, progress=progress)
+    with (
+        chosen_engine(engine_name, workers, address, gpus_per_worker) as engine,
+        _progress(goal, by_certificate=certificates is not None, silent=as_json) as progress,
+    ):
+        summary = run(plan, out, engine, certificates=certificates, resume=resume, progress=progress)
     if as_json:
         click.echo(summary.model_dump_json())
     else:

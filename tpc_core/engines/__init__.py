@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from tpc_core.engines.engine import Engine, Handle
 from tpc_core.engines.fair_queue import IDLE, PROMPT, USUAL
+from tpc_core.engines.inline import Inline, InlineEngine, Streams
 from tpc_core.engines.local import LocalEngine, available_cores
 from tpc_core.engines.messages import Kept
 from tpc_core.engines.work import (
     Bench,
     Call,
-    Inline,
     Report,
     Restarted,
     Steps,
@@ -47,11 +47,13 @@ __all__ = [
     "Engine",
     "Handle",
     "Inline",
+    "InlineEngine",
     "Kept",
     "LocalEngine",
     "Report",
     "Restarted",
     "Steps",
+    "Streams",
     "Work",
     "WorkFailed",
     "WorkerLost",

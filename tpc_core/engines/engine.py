@@ -145,6 +145,8 @@ _END = object()
 class Engine(ABC):
     """Work goes in, its messages come out. What workers are is up to the subclass: `_hire` makes one."""
 
+    shares_disk = True
+
     def __init__(self, workers: int) -> None:
         self.count = workers
         self.quantum = QUANTUM
@@ -184,29 +186,28 @@ class Engine(ABC):
             self._dispatch()
         return handle
 
-    def map(self, works: Iterable[Work], owner: str = "") -> Iterator[tuple[Work, list[Any]]]:
-        """Each piece of work with all its messages, in whatever order they are ready; a few are under way at a time.
+    def stream(self, works: Iterable[Work]) -> Iterator[Any]:
+        """The messages of many pieces of work, as they come; as many are under way as there are workers.
 
         A reader who stops early cancels what is under way.
         """
-        ready: queue.SimpleQueue[Handle] = queue.SimpleQueue()
-        heard: dict[int, list[Any]] = {}
-        source, live = iter(works), dict[int, Handle]()
+        heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        source, live = iter(works), set[Handle]()
         try:
             while True:
                 while len(live) < self.count and (work := next(source, None)) is not None:
-                    mine: list[Any] = []
-                    handle = self.submit(work, owner=owner, listener=mine.append, ended=ready.put)
-                    live[handle.number], heard[handle.number] = handle, mine
+                    live.add(self.submit(work, listener=heard.put, ended=heard.put))
                 if not live:
                     return
-                handle = ready.get()
-                del live[handle.number]
-                if handle.error is not None:
-                    raise handle.error
-                yield handle._work, heard.pop(handle.number)
+                message = heard.get()
+                if not isinstance(message, Handle):
+                    yield message
+                    continue
+                live.discard(message)
+                if message.error is not None:
+                    raise message.error
         finally:
-            for handle in live.values():
+            for handle in live:
                 handle.cancel()
 
     def warm(self) -> None:
@@ -360,7 +361,7 @@ class Engine(ABC):
         if self._queue and len(self._workers) < self.count and self._stillborn < TRIES:
             self.warm()
         for worker in self._workers:
-            if worker.current is not None:
+            if worker.current is not None or not worker.greeted:
                 continue
             entry = self._queue.take(lambda entry: self._fits(entry, worker))  # noqa: B023
             if entry is not None:
@@ -443,7 +444,7 @@ class Engine(ABC):
         with self._lock:
             worker.greeted = True
             self._stillborn = 0
-            self._tell_all()
+            self._dispatch()
 
     def _refuse(self, worker: _Worker, error: TpcError) -> None:
         """A worker that does not match: none of its kind will, so all that waits hears the sentence."""

@@ -50,23 +50,6 @@ class WorkFailed(TpcError):
     """The work failed by a mistake of ours: an error that nobody raised on purpose."""
 
 
-class Inline:
-    """A bench without a worker: the work runs where it is asked for, and nobody stops it. Tests compare with it."""
-
-    def __init__(self) -> None:
-        self.kept: list[bytes] = []
-        self.told: list[Any] = []
-
-    def stop(self) -> bool:
-        return False
-
-    def keep(self, state: bytes) -> None:
-        self.kept.append(state)
-
-    def tell(self, message: Any) -> None:
-        self.told.append(message)
-
-
 @dataclass(frozen=True)
 class Report:
     """What is known so far, in a few words, and how much of it is done, where that is known."""

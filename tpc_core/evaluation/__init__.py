@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpc_core.evaluation.engines import Engine, InlineEngine, LocalEngine
+from tpc_core.engines import Engine, InlineEngine, LocalEngine
 from tpc_core.evaluation.plan import load_plan
 from tpc_core.evaluation.run import Prepared, evaluate, load_figures, prepare, run
 from tpc_core.evaluation.settings import Request, Settings

@@ -24,7 +24,7 @@ def certificate_rows(folder: Path) -> Iterator[dict[str, Any]]:
     for path in files:
         try:
             certificate = Certificate.load(path)
-            verdict, problem = verify(certificate).verdict, ""
+            verified, problem = verify(certificate), ""
         except TpcError as error:
             yield {"file": path.name, "valid": False, "problem": str(error)}
             continue
@@ -33,7 +33,8 @@ def certificate_rows(folder: Path) -> Iterator[dict[str, Any]]:
             "file": path.name,
             "valid": True,
             "problem": problem,
-            "verdict": verdict,
+            "verdict": verified.verdict,
+            "on_trust": verified.on_trust,
             "object": question.object,
             "label": certificate.cloud.label or "",
             "prediction": certificate.prediction or "",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scipy import special
@@ -34,14 +33,18 @@ def share_of(count: int, total: int, confidence: float = CONFIDENCE) -> Share:
     return Share(100 * count / total, 100 * low, 100 * high)
 
 
-def mean_of(fractions: Sequence[float], confidence: float = CONFIDENCE) -> Share:
-    """The mean of per-object fractions with Student's interval: points of one object are not independent."""
-    total = len(fractions)
+def share_from_sums(
+    total: int, first: float, second: float, whole: int, confidence: float = CONFIDENCE
+) -> Share:
+    """The mean of per-object numbers as a share of `whole`, with Student's interval, from their sum and their squares'.
+
+    Points of one object are not independent, so objects are what is counted.
+    """
     if total == 0:
         return Share(math.nan, 0.0, 100.0)
-    mean = sum(fractions) / total
+    mean = first / (total * whole)
     if total == 1:
         return Share(100 * mean, 0.0, 100.0)
-    variance = sum((fraction - mean) ** 2 for fraction in fractions) / (total - 1)
+    variance = max(second - first * first / total, 0.0) / (total - 1) / whole**2
     reach = float(special.stdtrit(total - 1, (1 + confidence) / 2)) * math.sqrt(variance / total)
     return Share(100 * mean, 100 * max(mean - reach, 0.0), 100 * min(mean + reach, 1.0))

@@ -1,11 +1,10 @@
-"""One object: the unit of work of every engine. All claims of one model about one cloud, votes shared."""
+"""One object: all claims of one model about one cloud, votes shared."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -21,7 +20,7 @@ from tpc_core.evaluation.records import ClaimRow, ObjectRow, PartCounts
 from tpc_core.evaluation.settings import Settings
 from tpc_core.ledger import SELECT, WHOLE, Ledger, Tally
 from tpc_core.ledger.ledger import proportions
-from tpc_core.models import Model, load_model
+from tpc_core.models import Model
 from tpc_core.proofs import PointStanding
 from tpc_core.smoothing import Cover, rule_for
 from tpc_core.transforms import Transform
@@ -30,17 +29,14 @@ from tpc_core.votes import Voter, resolve_device
 
 
 @dataclass(frozen=True)
-class Task:
-    """One object to evaluate; it travels to a worker, so it holds arrays rather than tensors."""
+class Object:
+    """One object to evaluate; it may travel to a worker, so it holds arrays rather than tensors."""
 
-    settings: Settings
     index: int
     id: str
     label: str | None
     points: NDArray[np.float32]
     parts: NDArray[np.int64] | None = None
-    certificates: bool = False
-    """Whether the certificates are wanted back."""
 
     def cloud(self) -> Cloud:
         """The cloud, checked."""
@@ -48,59 +44,33 @@ class Task:
         return Cloud(torch.from_numpy(self.points), self.id, self.label, parts)
 
 
-@dataclass(frozen=True)
-class Result:
-    """A finished object, with the certificates where they were asked for: {claim: JSON}."""
-
-    row: ObjectRow
-    certificates: dict[str, str]
-
-
-@lru_cache(maxsize=2)
-def cached_model(name: str, digest: str) -> Model:
-    """The model of a name or path, loaded once per process; it must still be the one of the settings."""
-    model = load_model(name)
-    if model.digest != digest:
-        raise InvalidFile(
-            f"the checkpoint {name} changed during the evaluation; start again with the new one"
-        )
-    return model
-
-
-def evaluate_object(task: Task) -> Result:
-    """Certify every claim about one object."""
-    return evaluate_with(cached_model(task.settings.model, task.settings.model_digest), task)
-
-
-def evaluate_with(model: Model, task: Task) -> Result:
-    """Certify every claim about one object with this model."""
+def evaluate_object(
+    settings: Settings, model: Model, one: Object, *, certificates: bool = False
+) -> tuple[ObjectRow, dict[str, str]]:
+    """Certify every claim about one object: its line, and the certificates where they are wanted, {claim: JSON}."""
     started = time.monotonic()
-    settings, cloud = task.settings, task.cloud()
+    cloud = one.cloud()
     device = resolve_device(settings.device)
-    voter = Voter(model, model.smoothing, seed=settings.object_seed(task.index), device=device)
+    voter = Voter(model, model.smoothing, seed=settings.object_seed(one.index), device=device)
     certain = settings.proof == "certain"
-    inquiry = (_CertainInquiry if certain else _Inquiry)(
-        model, cloud, settings, voter, keep=task.certificates
-    )
+    inquiry = (_CertainInquiry if certain else _Inquiry)(model, cloud, settings, voter, keep=certificates)
     inquiry.ask_all()
     base = _base_answer(model, cloud, device)
     per_point = settings.task == "segmentation"
-    return Result(
-        row=ObjectRow(
-            index=task.index,
-            id=task.id,
-            label=task.label,
-            cloud=cloud.digest[:16],
-            base=None if per_point else model.classes[int(base)],
-            prediction=inquiry.prediction,
-            right_points=inquiry.right_points,
-            base_right_points=_agreeing(base, cloud) if per_point else None,
-            claims=[inquiry.rows[number] for number in range(len(settings.claims))],
-            evaluations=inquiry.cells if certain else voter.evaluations,
-            seconds=round(time.monotonic() - started, 3),
-        ),
-        certificates=inquiry.certificates,
+    row = ObjectRow(
+        index=one.index,
+        id=one.id,
+        label=one.label,
+        cloud=cloud.digest[:16],
+        base=None if per_point else model.classes[int(base)],
+        prediction=inquiry.prediction,
+        right_points=inquiry.right_points,
+        base_right_points=_agreeing(base, cloud) if per_point else None,
+        claims=[inquiry.rows[number] for number in range(len(settings.claims))],
+        evaluations=inquiry.cells if certain else voter.evaluations,
+        seconds=round(time.monotonic() - started, 3),
     )
+    return row, inquiry.certificates
 
 
 class _Inquiry:

@@ -61,7 +61,7 @@ def load_runs(folders: Sequence[Path]) -> Runs:
         kept += summaries
         if (folder / WAITING).exists():
             waiting += json.loads((folder / WAITING).read_text(encoding="utf-8"))
-    figures = [load_figures(folder)[0] for folder in dict.fromkeys(found)]
+    figures = [load_figures(folder) for folder in dict.fromkeys(found)]
     figures += [read_summary(path) for path in kept]
     done = {figure.settings.model for figure in figures}
     return Runs(figures, [entry for entry in waiting if entry["model"] not in done])

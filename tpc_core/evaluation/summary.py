@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -14,14 +14,38 @@ from typing import Any
 
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile
-from tpc_core.evaluation.intervals import CONFIDENCE, Share, mean_of, share_of
+from tpc_core.evaluation.claims import ClaimSpec
+from tpc_core.evaluation.intervals import CONFIDENCE, Share
 from tpc_core.evaluation.records import ClaimRow, ObjectRow
 from tpc_core.evaluation.settings import Settings
-from tpc_core.machinery.atomic import write_atomically
+from tpc_core.evaluation.sums import Sums
+from tpc_core.machinery.atomic import write_atomically, writing_atomically
 from tpc_core.version import VERSION
 
 FORMAT = "tpc-evaluation/1"
 LARGEST_SUMMARY = 4 << 20
+COLUMNS = {
+    "index": "int",
+    "id": "str",
+    "label": "str",
+    "prediction": "str",
+    "base": "str",
+    "transform": "str",
+    "radius": "str",
+    "status": "str",
+    "certified": "bool",
+    "right": "bool",
+    "samples": "int",
+    "points": "int",
+    "certified_points": "int",
+    "certified_right_points": "int",
+    "joint_points": "int",
+    "joint_right_points": "int",
+    "joint_iou": "float",
+}
+"""The columns of objects.csv and objects.parquet."""
+_GROUP = 1 << 16
+"""Records that are written to Parquet at a time."""
 
 
 @dataclass(frozen=True)
@@ -57,61 +81,39 @@ class Figures:
         return self.done == self.settings.objects
 
 
-def figures_of(settings: Settings, rows: Iterable[ObjectRow]) -> Figures:
-    """The figures of the objects finished so far, in the order of their numbers."""
-    rows = sorted(rows, key=lambda row: row.index)
-    points = settings.points if settings.task == "segmentation" else 1
+def figures_of(settings: Settings, sums: Sums) -> Figures:
+    """The figures of the objects summed up so far."""
+    points = settings.points
+    parts = settings.task == "segmentation"
     return Figures(
         settings=settings,
-        done=len(rows),
-        clean_accuracy=_clean(settings, rows, points),
-        base_accuracy=_base(settings, rows, points),
-        claims=[_claim(settings, rows, number, points) for number in range(len(settings.claims))],
-        evaluations_per_object=_mean([row.evaluations for row in rows]),
-        seconds_per_object=_mean([row.seconds for row in rows]),
+        done=sums.done,
+        clean_accuracy=sums.right_points.share(points) if parts else sums.share(sums.right),
+        base_accuracy=sums.base_right_points.share(points) if parts else sums.share(sums.base_right),
+        claims=[_claim(settings, sums, number) for number in range(len(settings.claims))],
+        evaluations_per_object=sums.evaluations / max(sums.done, 1),
+        seconds_per_object=sums.seconds / max(sums.done, 1),
     )
 
 
-def _clean(settings: Settings, rows: list[ObjectRow], points: int) -> Share:
-    if settings.task == "segmentation":
-        return mean_of([(row.right_points or 0) / points for row in rows])
-    return share_of(sum(row.right for row in rows), len(rows))
-
-
-def _base(settings: Settings, rows: list[ObjectRow], points: int) -> Share:
-    if settings.task == "segmentation":
-        return mean_of([(row.base_right_points or 0) / points for row in rows])
-    return share_of(sum(row.base == row.label for row in rows), len(rows))
-
-
-def _claim(settings: Settings, rows: list[ObjectRow], number: int, points: int) -> ClaimFigures:
-    answers = [row.claims[number] for row in rows]
-    asked = [answer.samples for answer in answers if answer.status in ("certified", "refuted", "undecided")]
+def _claim(settings: Settings, sums: Sums, number: int) -> ClaimFigures:
+    own, points = sums.claims[number], settings.points
     figures = ClaimFigures(
         claim=settings.claims[number],
-        certified_accuracy=share_of(
-            sum(row.right and row.claims[number].status == "certified" for row in rows), len(rows)
-        ),
-        certified_ratio=None
-        if settings.accuracy_only
-        else share_of(sum(answer.status == "certified" for answer in answers), len(rows)),
-        statuses=dict(sorted(Counter(answer.status for answer in answers).items())),
-        samples=_mean(asked),
+        certified_accuracy=sums.share(own.certified_right),
+        certified_ratio=None if settings.accuracy_only else sums.share(own.statuses["certified"]),
+        statuses={name: own.statuses[name] for name in sorted(own.statuses) if own.statuses[name]},
+        samples=own.samples.mean,
     )
     if settings.task == "classification":
         return figures
-    parts = [answer.parts for answer in answers if answer.parts is not None]
     return replace(
         figures,
-        certified_accuracy=mean_of([part.certified_right / points for part in parts]),
-        certified_ratio=mean_of([part.certified / points for part in parts]),
-        joint_accuracy=mean_of([part.joint_right / points for part in parts]),
-        joint_miou=mean_of([part.joint_iou for part in parts]),
+        certified_accuracy=own.parts["certified_right"].share(points),
+        certified_ratio=own.parts["certified"].share(points),
+        joint_accuracy=own.parts["joint_right"].share(points),
+        joint_miou=own.joint_iou.share(1),
     )
-
-
-def _mean(values: list[int] | list[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
 
 
 def to_json(figures: Figures) -> dict[str, Any]:
@@ -182,30 +184,26 @@ def _read_claim(claim: Mapping[str, Any]) -> ClaimFigures:
     )
 
 
-def table(settings: Settings, rows: Iterable[ObjectRow]) -> list[dict[str, Any]]:
-    """One record per object and claim; no clock in it, so that equal runs give equal tables."""
-    claims = settings.claim_specs()
-    records = []
-    for row in sorted(rows, key=lambda row: row.index):
-        for claim, answer in zip(claims, row.claims, strict=True):
-            records.append(
-                {
-                    "index": row.index,
-                    "id": row.id,
-                    "label": row.label,
-                    "prediction": row.prediction,
-                    "base": row.base,
-                    "transform": claim.transform.name,
-                    "radius": claim.radius,
-                    "status": answer.status,
-                    "certified": answer.status == "certified",
-                    "right": row.right if settings.task == "classification" else None,
-                    "samples": answer.samples,
-                    "points": settings.points,
-                    **_part_columns(answer),
-                }
-            )
-    return records
+def records_of(settings: Settings, claims: tuple[ClaimSpec, ...], row: ObjectRow) -> list[dict[str, Any]]:
+    """One record for each claim about an object; no clock in it, so that equal runs give equal tables."""
+    return [
+        {
+            "index": row.index,
+            "id": row.id,
+            "label": row.label,
+            "prediction": row.prediction,
+            "base": row.base,
+            "transform": claim.transform.name,
+            "radius": claim.radius,
+            "status": answer.status,
+            "certified": answer.status == "certified",
+            "right": row.right if settings.task == "classification" else None,
+            "samples": answer.samples,
+            "points": settings.points,
+            **_part_columns(answer),
+        }
+        for claim, answer in zip(claims, row.claims, strict=True)
+    ]
 
 
 def _part_columns(answer: ClaimRow) -> Mapping[str, Any]:
@@ -219,25 +217,56 @@ def _part_columns(answer: ClaimRow) -> Mapping[str, Any]:
     }
 
 
-def write_files(folder: Path, settings: Settings, rows: Mapping[int, ObjectRow]) -> Figures:
-    """summary.json and objects.csv, and objects.parquet where pyarrow is installed."""
-    figures = figures_of(settings, rows.values())
-    records = table(settings, rows.values())
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(records[0]) if records else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    write_atomically(folder / "objects.csv", text.getvalue().encode())
-    _write_parquet(folder / "objects.parquet", records)
+def write_files(folder: Path, settings: Settings, rows: Iterable[ObjectRow]) -> Figures:
+    """summary.json and objects.csv, and objects.parquet where pyarrow is installed; `rows` by their numbers.
+
+    The rows come one by one, and are summed up and written as they come.
+    """
+    sums, claims = Sums.of(settings), settings.claim_specs()
+    with ExitStack() as files:
+        text = files.enter_context(writing_atomically(folder / "objects.csv"))
+        csv_file = io.TextIOWrapper(text, encoding="utf-8", newline="", write_through=False)
+        writer = csv.DictWriter(csv_file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        parquet = files.enter_context(_parquet(folder / "objects.parquet"))
+        for row in rows:
+            sums.add(row)
+            records = records_of(settings, claims, row)
+            writer.writerows(records)
+            parquet(records)
+        csv_file.flush()
+        csv_file.detach()
+    figures = figures_of(settings, sums)
     write_atomically(folder / "summary.json", f"{json.dumps(to_json(figures), indent=1)}\n".encode())
     return figures
 
 
-def _write_parquet(path: Path, records: list[dict[str, Any]]) -> None:
+@contextmanager
+def _parquet(path: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
+    """Take records and write them in groups; nothing where pyarrow is not installed: the CSV holds the same."""
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:  # it comes with the app; the CSV holds the same
+    except ImportError:  # it comes with the app
+        yield lambda records: None
         return
-    sink = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist(records), sink)
-    write_atomically(path, sink.getvalue())
+    types = {
+        "int": pyarrow.int64(),
+        "str": pyarrow.string(),
+        "bool": pyarrow.bool_(),
+        "float": pyarrow.float64(),
+    }
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
+    waiting: list[dict[str, Any]] = []
+    with writing_atomically(path) as file, parquet.ParquetWriter(file, schema) as writer:
+
+        def write() -> None:
+            writer.write_table(pyarrow.Table.from_pylist(waiting, schema))
+            waiting.clear()
+
+        def take(records: list[dict[str, Any]]) -> None:
+            waiting.extend(records)
+            if len(waiting) >= _GROUP:
+                write()
+
+        yield take
+        write()

@@ -5,13 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from tpc_core.errors import CannotWrite
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary beside the target, sync it, rename it, sync the folder.
+    """Write a file whole or not at all; a full or read-only disk is a CannotWrite in one sentence."""
+    with writing_atomically(path) as stream:
+        stream.write(content)
+
+
+@contextlib.contextmanager
+def writing_atomically(path: Path) -> Iterator[BinaryIO]:
+    """Write to a temporary beside the target; at the end sync it, rename it, sync the folder.
 
     A reader, a crash or a power cut sees the old file or the new one, never half of it. A full or read-only
     disk is a CannotWrite in one sentence; nothing is left behind then.
@@ -23,7 +32,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         # Whoever runs this says by the umask who may read it: everybody as a rule, nobody else for the explorer.
         handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, path)
@@ -32,7 +41,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and not isinstance(error, CannotWrite):
             raise cannot_write(path, error) from error
         raise
 
