@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 import queue
 import threading
 from abc import ABC, abstractmethod
@@ -34,6 +33,7 @@ from tpc_core.engines.messages import (
     decode,
 )
 from tpc_core.engines.parcels import pack, pack_model
+from tpc_core.engines.wire import from_bytes
 from tpc_core.engines.work import Restarted, Work, WorkerLost
 from tpc_core.errors import TpcError
 from tpc_core.models.store import Model
@@ -287,7 +287,7 @@ class Engine(ABC):
             case Reports():
                 handle = self._handles.get(message.run)
                 if handle is not None:
-                    for report in pickle.loads(message.content):
+                    for report in from_bytes(message.content):
                         handle._tell(report)
             case Kept():
                 handle = self._handles.get(message.run)

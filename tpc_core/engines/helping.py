@@ -6,7 +6,6 @@ A vote is the same whoever casts it (its noise and the shape of its pass are fix
 from __future__ import annotations
 
 import itertools
-import pickle
 import queue
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ import torch
 
 from tpc_core.engines.messages import Help, Helped, Message
 from tpc_core.engines.parcels import Shelf, pack
+from tpc_core.engines.wire import from_bytes, to_bytes
 from tpc_core.votes import Ballot, Block, Counts, Voter
 
 _AHEAD = 2
@@ -86,7 +86,7 @@ class Lead:
         if message.counts is None:
             todo.extend(part)
         else:
-            counts |= zip(part, pickle.loads(message.counts), strict=True)
+            counts |= zip(part, from_bytes(message.counts), strict=True)
 
     def _spec(self, voter: Voter) -> bytes:
         """A voter as another worker makes it."""
@@ -104,7 +104,7 @@ def _asked(ballots: Sequence[Ballot], blocks: Sequence[Block]) -> bytes:
     which = sorted({block.which for block in blocks})
     clouds = [(ballots[i].points.numpy(), ballots[i].stream) for i in which]
     rows = [(which.index(b.which), b.index, b.first, b.last) for b in blocks]
-    return pickle.dumps((clouds, rows), protocol=pickle.HIGHEST_PROTOCOL)
+    return to_bytes((clouds, rows))
 
 
 class Helper:
@@ -122,7 +122,7 @@ class Helper:
             self._voters[message.voter] = voter
             while len(self._voters) > _VOTERS:
                 self._voters.popitem(last=False)
-        return voter, pickle.loads(message.blocks)
+        return voter, from_bytes(message.blocks)
 
     def count(self, voter: Voter, content: Any) -> bytes | None:
         """The votes, or None where they could not be cast: the lead will see why."""
@@ -132,4 +132,4 @@ class Helper:
             counts = voter.count_here(ballots, [Block(*row) for row in rows])
         except Exception:
             return None
-        return pickle.dumps(list(counts), protocol=pickle.HIGHEST_PROTOCOL)
+        return to_bytes(list(counts))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import dataclass
 
+from tpc_core.engines.wire import from_bytes, to_bytes
 from tpc_core.errors import TpcError
 
 PROTOCOL = 1
@@ -154,12 +154,12 @@ class OtherVersion(TpcError):
 
 def encode(message: Message) -> bytes:
     """A message as bytes; both ends are processes of ours."""
-    return pickle.dumps((PROTOCOL, message), protocol=pickle.HIGHEST_PROTOCOL)
+    return to_bytes((PROTOCOL, message))
 
 
 def decode(data: bytes) -> Message:
     """The message of some bytes, or OtherVersion."""
-    protocol, message = pickle.loads(data)
+    protocol, message = from_bytes(data)
     if protocol != PROTOCOL:
         raise OtherVersion(
             f"a worker speaks protocol {protocol} and this process {PROTOCOL}: install one version"

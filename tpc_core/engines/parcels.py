@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import pickle
 from collections import OrderedDict
 from typing import Any
 
+from tpc_core.engines.wire import CANNOT_TRAVEL, from_bytes, to_bytes
 from tpc_core.errors import InvalidValue, UnknownName
 from tpc_core.models.store import Model, load_by_digest
 
@@ -23,28 +22,6 @@ class Lacking(Exception):
         self.key = key
 
 
-class _Packer(pickle.Pickler):
-    def __init__(self, file: io.BytesIO) -> None:
-        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
-        self.models: dict[str, Model] = {}
-
-    def persistent_id(self, obj: Any) -> Any:
-        if not isinstance(obj, Model):
-            return None
-        key = key_of(obj)
-        self.models[key] = obj
-        return key, obj.digest, obj.name
-
-
-class _Unpacker(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, shelf: Shelf) -> None:
-        super().__init__(file)
-        self._shelf = shelf
-
-    def persistent_load(self, pid: Any) -> Model:
-        return self._shelf.find(*pid)
-
-
 def key_of(model: Model) -> str:
     """The digest of all that a model is: not of its function alone, but of its names and its smoothing as well."""
     described = f"{model.digest}|{model.name}|{model.card.model_dump_json()}"
@@ -53,20 +30,26 @@ def key_of(model: Model) -> str:
 
 def pack(content: Any) -> tuple[bytes, dict[str, Model]]:
     """The parcel, and the models that it only names."""
-    file = io.BytesIO()
-    packer = _Packer(file)
+    models: dict[str, Model] = {}
+
+    def name(part: Any) -> tuple[str, str, str] | None:
+        if not isinstance(part, Model):
+            return None
+        key = key_of(part)
+        models[key] = part
+        return key, part.digest, part.name
+
     try:
-        packer.dump(content)
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        return to_bytes(content, name), models
+    except CANNOT_TRAVEL as error:
         raise InvalidValue(f"this cannot travel to a worker process: {error}") from error
-    return file.getvalue(), packer.models
 
 
 def pack_model(model: Model) -> bytes:
     """A whole model, for a worker that lacks it."""
     try:
-        return pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL)
-    except (pickle.PicklingError, TypeError, AttributeError, RuntimeError) as error:
+        return to_bytes(model)
+    except CANNOT_TRAVEL as error:
         raise InvalidValue(f"the model {model.name} cannot travel to a worker process: {error}") from error
 
 
@@ -78,11 +61,11 @@ class Shelf:
 
     def unpack(self, parcel: bytes) -> Any:
         """The content, or Lacking."""
-        return _Unpacker(io.BytesIO(parcel), self).load()
+        return from_bytes(parcel, lambda named: self.find(*named))
 
     def put(self, key: str, content: bytes) -> None:
         """Take in a model that was sent; what it is, it says itself."""
-        model = pickle.loads(content)
+        model = from_bytes(content)
         if not isinstance(model, Model) or key_of(model) != key:
             raise InvalidValue(f"a worker asked for the model {key[:12]} and got another one")
         self._put(key, model)

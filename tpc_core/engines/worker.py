@@ -6,7 +6,6 @@ How messages reach it is not its business: a pipe (`python -m tpc_core.engines.w
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -40,6 +39,7 @@ from tpc_core.engines.messages import (
     encode,
 )
 from tpc_core.engines.parcels import Lacking, Shelf
+from tpc_core.engines.wire import to_bytes
 from tpc_core.engines.work import Work, WorkFailed
 from tpc_core.errors import TpcError
 from tpc_core.version import VERSION
@@ -196,7 +196,7 @@ class _Run:
         recent = time.monotonic() - self._reported < unless_within
         if self._reports and (not recent or len(self._reports) >= _REPORT_SIZE):
             reports, self._reports = tuple(self._reports), []
-            content = pickle.dumps(reports, protocol=pickle.HIGHEST_PROTOCOL)
+            content = to_bytes(reports)
             self._worker.send(Reports(self._number, content))
             self._reported = time.monotonic()
 
