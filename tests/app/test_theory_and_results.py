@@ -51,6 +51,19 @@ class TestTheory:
         named = set(re.findall(r"tpc_core\.[\w.]*\w", DOCUMENT.read_text(encoding="utf-8")))
         assert named == {name for section in SECTIONS for name in section.names}
 
+    @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.title)
+    def test_each_statement_has_a_figure_that_moves(self, section) -> None:
+        from app.figures.theorems import theorem_figure
+
+        figure = theorem_figure(section.title)
+        assert figure is not None
+        assert len(figure.frames) >= 10
+        assert len({frame.words for frame in figure.frames}) > 5
+        assert any(
+            first.lines != second.lines
+            for first, second in zip(figure.frames, figure.frames[1:], strict=False)
+        )
+
     def test_the_slips_of_the_paper_are_told(self) -> None:
         assert sum("**The paper.**" in section.text for section in SECTIONS) >= 8
 

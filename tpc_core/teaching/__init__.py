@@ -12,6 +12,13 @@ from tpc_core.teaching.forms import MarginForms, NeuronForm, bending_neuron, mar
 from tpc_core.teaching.line import Line, answers_along
 from tpc_core.teaching.peeking import METHODS, Method, PeekingStudy, study_peeking
 from tpc_core.teaching.repeated import Repeated, repeat_experiment
+from tpc_core.teaching.theorems import (
+    EvidencePaths,
+    angle_density,
+    evidence_paths,
+    uniform_angle_density,
+    worst_half_space,
+)
 from tpc_core.teaching.turning import AngleStudy, coupled_votes, pole_share, share_by_angle
 from tpc_core.teaching.votes import Ballots, cast_ballots
 from tpc_core.teaching.worst_case import guaranteed_share, worst_set
@@ -20,6 +27,7 @@ __all__ = [
     "METHODS",
     "AngleStudy",
     "Ballots",
+    "EvidencePaths",
     "LessonCell",
     "Line",
     "MarginForms",
@@ -27,10 +35,12 @@ __all__ = [
     "NeuronForm",
     "PeekingStudy",
     "Repeated",
+    "angle_density",
     "answers_along",
     "bending_neuron",
     "cast_ballots",
     "coupled_votes",
+    "evidence_paths",
     "exact_taper_factor",
     "guaranteed_share",
     "margin_forms",
@@ -41,6 +51,8 @@ __all__ = [
     "study_peeking",
     "taper_cells",
     "taper_gap",
+    "uniform_angle_density",
     "vote_on_cells",
+    "worst_half_space",
     "worst_set",
 ]

@@ -1,4 +1,4 @@
-"""Theory: every certificate with its statement, a sketch of its proof, its code, and what the paper needed."""
+"""Theory: every certificate with its statement, a figure that moves, a sketch of its proof, its code, and the paper."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from app.components.moving_figure import moving_figure
+from app.figures.theorems import theorem_figure
 from app.session import links
 from tpc_core.shipped import shipped
 
@@ -58,7 +60,15 @@ def page() -> None:
             st.markdown(introduction)
     section = next(section for section in found if section.title == chosen)
     with right:
-        st.markdown(f"### {section.title}\n\n{section.text}", width=980)
+        figure = theorem_figure(section.title)
+        if figure is None:
+            st.markdown(f"### {section.title}\n\n{section.text}", width=980)
+        else:
+            prose, picture = st.columns([5, 4], gap="large")
+            prose.markdown(f"### {section.title}\n\n{section.text}")
+            with picture:
+                st.markdown(f"**{figure.name}**")
+                moving_figure(figure, key="theory_figure")
         for name in section.names:
             _source(name)
     links.share(linked)
