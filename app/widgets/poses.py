@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.components.sliders import Posing, sliders
+from app.components.sliders import Band, Posing, sliders
 from app.session.links import Piece, as_number, written
 from app.session.pose import (
     Pose,
@@ -79,15 +79,29 @@ def pose_controls() -> tuple[Poser, DeltaGenerator]:
     return mine, place
 
 
-@st.fragment
-def pose_sliders(mine: Poser, changes: Callable[[Poser], Mapping[str, Any]]) -> None:
+Known = Callable[[], tuple[Mapping[str, Sequence[Band]], bool, Callable[[], None]]]
+"""What is known along the tracks of the sliders, whether more comes, and what to say of it below them."""
+POLL = 0.8
+
+
+def pose_sliders(
+    mine: Poser, changes: Callable[[Poser], Mapping[str, Any]], known: Known | None = None
+) -> None:
     """The sliders. While they move, this is all that runs: `changes` says what the page shows of the new pose."""
+    live = known is not None and known()[1]
+    st.fragment(_sliders, run_every=POLL if live else None)(mine, changes, known, live)
+
+
+def _sliders(
+    mine: Poser, changes: Callable[[Poser], Mapping[str, Any]], known: Known | None, live: bool
+) -> None:
     if st.session_state.pop("pose_rests", False):
         st.rerun()  # undo, the address and a closer look at the votes follow
     if not st.session_state["pose_kinds"]:
         st.caption("No transform is chosen: this is the object itself.")
         return
     transform = mine.transform
+    bands, more, say = known() if known is not None else ({}, False, lambda: None)
     sliders(
         transform.parameters,
         mine.pose.values,
@@ -98,8 +112,12 @@ def pose_sliders(mine: Poser, changes: Callable[[Poser], Mapping[str, Any]]) -> 
         on_move=_moved,
         parts=changes(mine) if mine.moving else None,
         poses=Posing.all_of(transform),
+        bands=bands,
         on_history=_stepped,
     )
+    say()
+    if live and not more and not mine.moving:
+        st.rerun()  # nothing more comes: the timer stops
 
 
 def _choice(mine: Poser) -> None:
@@ -117,7 +135,7 @@ def _choice(mine: Poser) -> None:
         on_change=_chosen,
         max_selections=3,
         select_all=False,
-        help="Several make a composition, written as in the paper: the last one acts first.",
+        help="Choose up to three. They are applied from the last to the first, as in the paper.",
     )
     if any(has_axis(kind) for kind in st.session_state["pose_kinds"]):
         st.segmented_control(
@@ -188,7 +206,7 @@ def _buttons(mine: Poser, transform: Transform) -> None:
     presets = {describe_preset(transform, radius): radius for radius in transform.paper_radii}
     if presets:
         st.pills(
-            "The paper's radii",
+            "Radii in the TPC paper",
             list(presets),
             key=f"preset_{transform.name}",
             on_change=_preset,

@@ -10,6 +10,7 @@ import random
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,18 @@ import trimesh
 
 from app.server import certificate_reader
 from tests.certificate.made import QUESTIONS, genuine, model_of
+from tpc_core.border import CARD, checked, read_json
 from tpc_core.certificate import Certificate
 from tpc_core.certify import Budget, certify
 from tpc_core.data import MODELNET40_CLASSES, open_dataset
 from tpc_core.data.files import read_geometry
 from tpc_core.data.geometry import ordered_points
+from tpc_core.data.own import OwnSet
+from tpc_core.data.own.files import find_table
 from tpc_core.evaluation.journal import read_journal
 from tpc_core.evaluation.plan import load_plan
 from tpc_core.models import ModelCard, build
+from tpc_core.models.brought.onnx_network import OnnxNetwork
 from tpc_core.models.brought.tensors import read_tensors
 from tpc_core.models.store import encode_weights, load_model
 from tpc_core.training.config import load_config
@@ -354,6 +359,28 @@ def _another(value: Any, rng: random.Random) -> Any:
     return rng.choice(([], {}, None, 0, "x", [value]))
 
 
+def _own_set() -> bytes:
+    made = OwnSet(name="mine", path="/nowhere", kind="folder of classes", classes=["a", "b"], train=1, test=1)
+    return made.model_dump_json().encode()
+
+
+def _read_own_set(data: bytes, folder: Path) -> object:
+    return checked(OwnSet, read_json(data, CARD, "mine.json"), CARD, "mine.json")
+
+
+def _onnx() -> list[bytes]:
+    """A graph of one product; none where the packages are not installed, and then every file is refused."""
+    if find_spec("onnx") is None:
+        return [b"onnx"]
+    from onnx import TensorProto, helper
+
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["b", "n", 3]) for name in ("x", "y")]
+    nodes = [helper.make_node("Mul", ["x", "x"], ["y"])]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:])
+    opset = [helper.make_opsetid("", 17)]
+    return [helper.make_model(graph, opset_imports=opset, ir_version=8).SerializeToString()]
+
+
 TARGETS: dict[str, Target] = {
     "off": _file("off", lambda: _exported("off"), lambda: b"OFF4 1 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n4 0 1 2 3\n"),
     "obj": _file("obj", lambda: _exported("obj"), lambda: b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\nf -1 -2"),
@@ -367,6 +394,12 @@ TARGETS: dict[str, Target] = {
     "hdf5": Target(lambda: [_hdf5()], _read_hdf5),
     "shapenet text": Target(lambda: [_text(7)], _read_shapenet_text),
     "resampled text": Target(lambda: [_text(6)], _read_resampled_text),
+    "table of files": Target(
+        lambda: [b"file,label,split\na/one.ply,chair,train\nb/two.ply,lamp,test\n"],
+        _as_file("table.csv", find_table),
+    ),
+    "data set": Target(lambda: [_own_set()], _read_own_set),
+    "onnx": Target(_onnx, lambda data, folder: OnnxNetwork(data, "net.onnx")),
     "list of objects": Target(lambda: [b"chair_0001\nnight_stand_0002\n"], _read_lists),
     "list of names": Target(lambda: [b'["shape_data/02691156/abc", "shape_data/03001627/x"]'], _read_json_list),
     "card": Target(lambda: [_card()], lambda data, folder: _read_model(data, _weights(), folder)),

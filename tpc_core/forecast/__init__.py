@@ -7,6 +7,7 @@ from tpc_core.forecast.proposal import propose_radius
 from tpc_core.forecast.radius_forecast import RadiusForecast, radius_by_votes
 from tpc_core.forecast.region_look import RegionLook
 from tpc_core.forecast.remaining_cost import RemainingCost, remaining_cost, untested_share
+from tpc_core.forecast.safe_band import SafeBand, SafeBandWork, parts_of_sliders, safe_band_events
 from tpc_core.forecast.sigma_sweep import (
     FACTORS,
     SigmaLook,
@@ -24,17 +25,21 @@ __all__ = [
     "RankedModel",
     "RegionLook",
     "RemainingCost",
+    "SafeBand",
+    "SafeBandWork",
     "SigmaLook",
     "best_first",
     "best_pass_chance",
     "best_sigma",
     "outlook",
     "outlooks",
+    "parts_of_sliders",
     "pass_chances",
     "propose_radius",
     "radius_by_votes",
     "rank_models",
     "remaining_cost",
+    "safe_band_events",
     "sweep_judgement",
     "sweep_sigmas",
     "sweep_votes",

@@ -124,7 +124,7 @@ def _sampled(
         "text": [texts[i] for i in kept],
         "hovertemplate": "%{text}<extra></extra>",
         "marker": {
-            "size": 4.5,
+            "size": 2.6,
             "opacity": 0.85,
             "color": packed(landscape.share[kept]),
             "cmin": 0.5,
@@ -145,7 +145,7 @@ def _sampled(
                 "name": f"{landscape.name(index)} wins",
                 "text": [texts[i] for i in mine],
                 "hovertemplate": "%{text}<extra></extra>",
-                "marker": {"size": 6, "symbol": "diamond", "color": colour, "opacity": 0.9},
+                "marker": {"size": 4, "symbol": "diamond", "color": colour, "opacity": 0.9},
             }
         )
     field = landscape.field()

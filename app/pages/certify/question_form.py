@@ -78,10 +78,17 @@ def ask() -> Request | None:
     """The controls of the left column; the request that they describe, or None with the reason on screen."""
     shape = current_shape()
     transform = _transform()
-    goal, proof = st.columns([1.25, 1], gap="small")
+    goal, proof = st.columns(2, gap="small")
     with goal:
         largest = (
-            st.segmented_control("Radius", ["A radius", "The largest"], key="goal", required=True)
+            st.segmented_control(
+                "Radius",
+                ["A radius", "The largest"],
+                key="goal",
+                required=True,
+                format_func={"A radius": "Given", "The largest": "Largest"}.__getitem__,
+                help="Given: is this radius certified? Largest: what is the largest certified radius?",
+            )
             == "The largest"
         )
     with proof:
@@ -136,6 +143,7 @@ def _certain() -> bool:
         words,
         key="proof",
         required=True,
+        format_func={"By votes": "Votes", "Exact": "Exact"}.__getitem__,
         help="By votes: about the smoothed model, with the confidence that you set. Exact: about the base model, "
         "proved cell by cell, with no probability of error.",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from app.pages.explore.frames import (
     stage_parts,
     view_of,
 )
+from app.pages.explore.safe_band import bands_of, say_bands, slider_bands
 from app.server import cache
 from app.server.stills import prewarm
 from app.session import links
@@ -58,7 +59,10 @@ COLOURINGS: dict[Colouring, tuple[str, str]] = {
     "height": ("Height", "How high each point lies"),
     "displacement": ("Displacement", "How far each point has moved"),
     "parts": ("Parts", "Which part each point belongs to"),
-    "critical": ("Critical points", "How many features of the max pool each point decides"),
+    "critical": (
+        "Critical points",
+        "The points that the model uses most",
+    ),
 }
 FIRST_MODEL = "pointnet64-noise"
 HEIGHT = "clamp(400px, calc(100vh - 262px), 980px)"
@@ -106,8 +110,13 @@ def page() -> None:
     def moving(now: Poser) -> Mapping[str, Any]:
         return changes(setting, now.transform, now.pose.values)
 
+    def known() -> tuple[Mapping[str, Any], bool, Callable[[], None]]:
+        bands = bands_of(setting, poser.transform)
+        transform = poser.transform
+        return slider_bands(bands, transform), bands.live, lambda: say_bands(bands, transform)
+
     with place:
-        pose_sliders(poser, moving)
+        pose_sliders(poser, moving, known if st.session_state["pose_kinds"] else None)
     now = frame(setting, poser.transform, poser.pose.values, moving=False)
     with under:
         _draws(now, poser)
@@ -130,7 +139,7 @@ def _point_count(shape: Shape) -> int:
     def wish() -> None:
         state["points_wished"] = state["points"]
 
-    count = int(st.select_slider("Points, by farthest-point sampling", sizes, key="points", on_change=wish))
+    count = int(st.select_slider("Number of points", sizes, key="points", on_change=wish))
     if count < wished:
         st.caption(
             f"This object has {shape.max_points:,} points, so {count:,} are shown in place of {wished:,}."
@@ -154,10 +163,10 @@ def _model_choice(shape: Shape, count: int) -> tuple[Model | None, int]:
     if model.card.brought is not None and model.card.brought.frame.points is not None:
         return model, trained  # a program of one size
     if count == trained or not st.toggle(
-        f"Show it all {count:,} points",
+        f"Let the model see all {count:,} points",
         key="all_points",
-        help=f"It was trained on {trained} points, and is shown the first {trained} of the farthest-point order "
-        "unless you ask for more.",
+        help=f"The model was trained on {trained} points. It sees {trained} points that are spread evenly over the "
+        "object, unless you switch this on.",
     ):
         return model, trained
     return model, count
@@ -261,9 +270,9 @@ def _still_camera(result: Any) -> dict[str, Any] | None:
 
 def _remark(setting: Setting, poser: Poser, parts: Mapping[str, Any]) -> None:
     if setting.colouring == "critical" and "weights" not in parts:
-        st.caption("This network has no max pool over points, so no point is critical in this sense.")
+        st.caption("This model has no max pool over points, so no point is critical.")
     if setting.surface and setting.shape.mesh is not None and isinstance(poser.transform, CoordinateNoise):
-        st.caption("Coordinate noise moves points, not a surface: the surface stays where it was.")
+        st.caption("Noise moves single points. The surface stays where it was.")
 
 
 def _set() -> None:
@@ -295,7 +304,7 @@ def _acted() -> None:
 
 def _draws(now: Frame, poser: Poser) -> None:
     if now.draws is not None:
-        explained("Random draws that the smoothed model votes on, each with its vote.")
+        explained("Random draws of the smoothing. The model votes on each of them.")
         draws(now.draws, key="draws", height=104, stamp=poser.stamp)
 
 
@@ -304,8 +313,8 @@ def _prediction(now: Frame, setting: Setting, poser: Poser) -> None:
         return
     votes(now.votes, key="votes", stamp=poser.stamp)
     explained(
-        f"★ the true class. Smoothing: {setting.model.smoothing.describe()}; {int(now.ballot.votes.sum())} votes on "
-        f"{setting.seen} points: a look, not a certificate."
+        f"★ the true class. Smoothing: {setting.model.smoothing.describe()}. {int(now.ballot.votes.sum())} votes on "
+        f"{setting.seen} points. These votes are a quick check and prove nothing."
     )
     if st.button(
         "Certify this object", width="stretch", type="primary", icon=":material/verified:", key="to_certify"

@@ -16,7 +16,8 @@ def test_one_click_leads_from_a_run_to_the_certificate_of_an_object(visit) -> No
     failed.first.click()
     page.wait_for_url("**/debug**")
     page.get_by_text("An attack by z-rotation").first.wait_for()
-    assert name in page.inner_text("[data-testid=stMain]") or page.get_by_text(name).count()
+    shown = "name => [...document.querySelectorAll('input')].some((box) => box.value.includes(name))"
+    page.wait_for_function(shown, arg=name)  # the chooser of certificates
 
 
 def test_an_object_of_the_library_opens_in_explore(visit) -> None:
