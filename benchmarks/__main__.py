@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import certificates, evaluation, exact, growth, networks, throughput
+from benchmarks import certificates, evaluation, exact, growth, networks, throughput, workers
 from benchmarks.machine import describe_machine
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -20,6 +20,7 @@ SECTIONS: dict[str, Callable[..., list[str]]] = {
     "certificates": certificates.measure,
     "growth": growth.measure,
     "exact": exact.measure,
+    "workers": workers.measure,
     "evaluation": evaluation.measure,
 }
 HEAD = [

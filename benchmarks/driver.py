@@ -109,4 +109,6 @@ def _megabytes() -> float:
 
 
 if __name__ == "__main__":
-    measure(int(sys.argv[1]) if len(sys.argv) > 1 else OBJECTS)
+    from benchmarks import driver  # by its name: what is defined in __main__ cannot travel to a worker
+
+    driver.measure(int(sys.argv[1]) if len(sys.argv) > 1 else OBJECTS)

@@ -1,20 +1,24 @@
-"""Put the figures of finished evaluations on the cards of the checkpoints, and keep the summaries.
+"""Put the figures of evaluations on the cards of the checkpoints, and keep the summaries.
 
-    tpc evaluate --plan configs/evaluation/paper.toml --out runs/eval/final
-    python scripts/cards.py runs/eval/final
+    tpc evaluate --plan paper --out runs/eval/paper
+    python scripts/cards.py runs/eval/paper
     tpc report results/paper/summaries --out results/paper
 
-An evaluation of other weights than those of the checkpoint is left out, and so is one that is not finished.
+Objects are evaluated in a shuffled order, so an evaluation that is not finished is of a random part of the split; its
+figures say of how many objects they are. An evaluation of other weights than the checkpoint's is left out.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
+from tpc_core.evaluation import Figures, load_figures
+from tpc_core.evaluation.claims import ClaimSpec
+from tpc_core.evaluation.intervals import Share
+from tpc_core.evaluation.journal import NAME
+from tpc_core.evaluation.summary import to_json
 from tpc_core.models import load_card, load_model
 from tpc_core.models.card import Measurement
 from tpc_core.models.store import CHECKPOINTS
@@ -22,35 +26,39 @@ from tpc_core.models.store import CHECKPOINTS
 SUMMARIES = Path(__file__).resolve().parents[1] / "results" / "paper" / "summaries"
 
 
-def measurements(summary: dict[str, Any]) -> tuple[Measurement, list[Measurement]]:
+def measurements(figures: Figures) -> tuple[Measurement, list[Measurement]]:
     """The clean accuracy and the certified ones of an evaluation, with the command that measured them."""
-    name, objects = summary["settings"]["model"], summary["objects"]
-    command = f"{summary['command']} --out runs/eval/{name}"
+    command = f"{figures.settings.command()} --out runs/eval/{figures.settings.model}"
 
-    def measured(share: dict[str, float], **claim: str) -> Measurement:
-        return Measurement(value=share["value"], objects=objects, command=command, **claim)
+    def measured(share: Share, **claim: str) -> Measurement:
+        return Measurement(value=round(share.value, 2), objects=figures.done, command=command, **claim)
 
     certified = []
-    for row in summary["claims"]:
-        transform, radius = row["claim"].split(":", 1)
-        certified.append(measured(row["certified_accuracy"], transform=transform, radius=radius))
-    return measured(summary["clean_accuracy"]), certified
+    for row in figures.claims:
+        claim = ClaimSpec.parse(row.claim)
+        certified.append(
+            measured(row.certified_accuracy, transform=claim.transform.name, radius=claim.radius)
+        )
+    return measured(figures.clean_accuracy), certified
 
 
 def main(runs: list[str]) -> int:
-    """Update the cards from all evaluations below the given folders."""
-    for path in sorted(found for run in runs for found in Path(run).rglob("summary.json")):
-        summary = json.loads(path.read_text(encoding="utf-8"))
-        name = summary["settings"]["model"]
-        if not summary["finished"] or summary["settings"]["model_digest"] != load_model(name).digest:
-            print(f"{name}: left out, {'of other weights' if summary['finished'] else 'not finished'}")
+    """Update summaries and cards from all evaluations below the given folders."""
+    for path in sorted(found for run in runs for found in Path(run).rglob(NAME)):
+        figures, _ = load_figures(path.parent)
+        name = figures.settings.model
+        if figures.settings.model_digest != load_model(name).digest:
+            print(f"{name}: left out, of other weights")
             continue
-        clean, certified = measurements(summary)
+        summary = json.dumps(to_json(figures), indent=1) + "\n"
+        (SUMMARIES / f"{name}.json").write_text(summary, encoding="utf-8")
+        clean, certified = measurements(figures)
         card = load_card(name).model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})
-        target = CHECKPOINTS / f"{name}.json"
-        target.write_text(json.dumps(card.model_dump(), indent=1) + "\n", encoding="utf-8")
-        shutil.copyfile(path, SUMMARIES / f"{name}.json")
-        print(f"{name}: clean {clean.value}, certified {[m.value for m in certified]}")
+        content = json.dumps(card.model_dump(), indent=1) + "\n"
+        (CHECKPOINTS / f"{name}.json").write_text(content, encoding="utf-8")
+        print(
+            f"{name}: {figures.done} objects, clean {clean.value}, certified {[m.value for m in certified]}"
+        )
     return 0
 
 

@@ -1,6 +1,6 @@
 """Screenshots of every page: `python scripts/screenshots.py` writes assets/screenshots/*.png.
 
-`--pages explore certify-taper`, `--sizes small large` and `--themes light dark` choose among them. Needs Chromium and
+`--pages explore certify-turn`, `--sizes small large` and `--themes light dark` choose among them. Needs Chromium and
 playwright; only objects of the gallery are shown.
 """
 
@@ -25,9 +25,9 @@ from app.server.system import BROWSERS  # noqa: E402
 SIZES = {"small": (1280, 720), "large": (1920, 1080)}
 PATIENCE = 180_000
 CERTIFY = {
-    "certify-taper": "transform=z-taper&radius=0.5",
-    "certify-twist": "transform=z-twist&radius=20",
-    "certify-shear": "transform=z-shear&radius=0.03",
+    "certify-turn": "object=gallery:car-1&transform=z-rotation&model=pointnet64-noise&radius=30",
+    "certify-twist": "transform=z-twist",
+    "certify-shear": "transform=z-shear",
     "certify-plane": "object=gallery:lamp-2&transform=z-taper%2Bz-rotation"
     "&radius=taper%3D0.9,rotation%3D15&complete=yes",
     "certify-composition": "transform=z-twist%2Bz-taper%2Bz-rotation&radius=twist%3D10,taper%3D0.1,rotation%3D1",
@@ -59,7 +59,9 @@ def certify(page: Any, address: str, question: str) -> None:
     page.wait_for_selector(".tpc-link")
     page.get_by_role("button", name="Certify", exact=True).click()
     page.wait_for_selector('.tpc-facts[data-status="done"]', state="attached")
-    page.wait_for_timeout(5000)  # an empirical map is drawn after the verdict
+    page.wait_for_timeout(5000)  # the landscape goes on growing finer
+    page.mouse.move(700, 400)
+    page.mouse.wheel(0, -5000)
 
 
 def plain(page: Any, address: str, name: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
 from tpc_core.evaluation.report import spoken_radius
@@ -12,7 +11,7 @@ from tpc_core.evaluation.standing import Standing
 ROW = 27
 """Pixels for each row."""
 
-PAPER_COLOUR, DEEPG3D_COLOUR = OKABE_ITO[1], OKABE_ITO[7]
+PAPER_COLOUR, DEEPG3D_COLOUR, CERTAIN_COLOUR = OKABE_ITO[1], OKABE_ITO[7], OKABE_ITO[3]
 
 
 def row_name(standing: Standing, *, points: bool) -> str:
@@ -24,19 +23,13 @@ def row_name(standing: Standing, *, points: bool) -> str:
 def standing_figure(rows: Sequence[Standing], theme: Theme) -> Figure:
     """Our figures with their 95 % intervals, blue above and orange below the paper's; rows as in the paper."""
     points = len({standing.row.points for standing in rows}) > 1
-    plain = [row_name(standing, points=points) for standing in rows]
-    # A row that several of our models answer is named by the model, too.
-    names = [
-        f"{name}, {Path(standing.figures.settings.model).stem}"
-        if plain.count(name) > 1 and standing.figures is not None
-        else name
-        for name, standing in zip(plain, rows, strict=True)
-    ]
+    names = [row_name(standing, points=points) for standing in rows]
     places = list(range(len(rows)))
     traces: list[Figure] = []
     for title, values, colour, symbol in (
         ("paper", [s.row.tpc for s in rows], PAPER_COLOUR, "diamond"),
         ("DeepG3D", [s.row.deepg3d for s in rows], DEEPG3D_COLOUR, "triangle-up"),
+        ("ours, certain", [s.certain and s.certain.share.value for s in rows], CERTAIN_COLOUR, "square"),
     ):
         known = [(value, place) for value, place in zip(values, places, strict=True) if value is not None]
         traces.append(

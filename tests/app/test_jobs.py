@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,10 +13,12 @@ import pytest
 
 from app.figures.margins import margin_bars
 from app.figures.theme import theme_of
+from app.server.engine import engine_of
 from app.server.jobs import FORGOTTEN_AFTER, JobBoard, JobView, Request, TooManyJobs
 from app.server.jobs.admission import PER_VISITOR
 from tests.engines.models import Broken, Gate, Gated, until
 from tpc_core import Budget, Options, Question, load_model, load_object, verify
+from tpc_core.errors import InvalidValue
 
 
 def request(model, cloud, transform: str = "z-taper", radius: float | str = 0.2, **options) -> Request:
@@ -98,12 +102,12 @@ def test_a_cancelled_run_keeps_its_votes_and_can_be_continued(sure, cloud, board
 
 def test_a_paused_run_casts_no_votes_until_it_goes_on(sure, cloud, board, gate) -> None:
     slow = Gated(sure, gate)
-    job = board.submit("me", request(slow, cloud))
+    job = board.submit("me", request(slow, cloud, radius=0.5))
     gate.feed(lambda: job.view().samples > 0)
     job.pause()
-    gate.let(10_000)
-    until(lambda: job.view().status == "paused")
+    gate.feed(lambda: job.view().status == "paused")
     samples = job.view().samples
+    gate.let(10_000)
     time.sleep(0.05)
     assert job.view().samples == samples
     job.resume()
@@ -189,6 +193,29 @@ def test_a_crash_is_shown_and_not_lost(sure, cloud, board) -> None:
     view = finished(board, Broken(sure.smoothing), cloud)
     assert view.status == "failed"
     assert "no such kernel" in view.message
+
+
+def test_a_worker_that_dies_costs_the_run_a_line_and_nobody_else_anything(sure, cloud, board, gate) -> None:
+    slow = Gated(sure, gate)
+    job = board.submit("me", request(slow, cloud))
+    gate.feed(lambda: job.view().samples > 0)
+    (worker,) = board.engine.processes
+    os.kill(worker, signal.SIGKILL)
+    gate.let(100_000)
+    assert job.join(60)
+    view = job.view()
+    assert view.status == "done"
+    assert view.certificate.verdict == "certified"
+    assert "worker process stopped" in view.notice
+    assert finished(board, sure, cloud, radius=0.1).notice == ""
+
+
+def test_the_environment_chooses_the_engine() -> None:
+    with pytest.raises(InvalidValue, match="local or ray"):
+        engine_of({"TPC_ENGINE": "spark"})
+    with pytest.raises(InvalidValue, match="TPC_WORKERS is a number"):
+        engine_of({"TPC_WORKERS": "many"})
+    assert engine_of({"TPC_WORKERS": "3"}).count == 3
 
 
 def test_a_visitor_never_sees_the_runs_of_another(sure, cloud, board) -> None:

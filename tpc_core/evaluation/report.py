@@ -14,9 +14,10 @@ from tpc_core.evaluation.curves import CurvePoint, draw_curve
 from tpc_core.evaluation.document import Block, Code, Drawing, Heading, Paragraph, Table, to_html, to_markdown
 from tpc_core.evaluation.intervals import Share
 from tpc_core.evaluation.journal import NAME
-from tpc_core.evaluation.paper import PaperRow, PaperTable, paper, paper_figure
+from tpc_core.evaluation.paper import paper, paper_figure
 from tpc_core.evaluation.run import load_figures
 from tpc_core.evaluation.settings import Settings
+from tpc_core.evaluation.standing import Answer, Standing, standings
 from tpc_core.evaluation.summary import ClaimFigures, Figures, read_summary
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.transforms import parse_transform
@@ -33,16 +34,6 @@ class Runs:
 
     figures: list[Figures]
     waiting: list[dict[str, Any]]
-
-    def answers(self, row: PaperRow) -> list[tuple[Figures, ClaimFigures]]:
-        """Every evaluation that asks the question of this row."""
-        return [
-            (figures, claim)
-            for figures in self.figures
-            if row.answered_by(figures.settings)
-            for claim in figures.claims
-            if claim.claim == row.claim
-        ]
 
 
 def load_runs(folders: Sequence[Path]) -> Runs:
@@ -82,9 +73,10 @@ def report_blocks(runs: Runs) -> Iterator[Block]:
     """The report, piece by piece."""
     yield Paragraph(_introduction(runs))
     for table in paper().tables:
-        if any(_shown(runs, table, row) for row in table.rows):
+        rows = standings(table, runs.figures)
+        if any(row.answer or row.certain for row in rows):
             yield Heading(f"{table.id}: {table.title}")
-            yield _paper_table(runs, table)
+            yield _paper_table(runs, rows)
     yield Heading("Every claim")
     yield _claims_table(runs.figures)
     parts = [(figures, claim) for figures in runs.figures for claim in figures.claims if claim.joint_miou]
@@ -103,7 +95,10 @@ def report_blocks(runs: Runs) -> Iterator[Block]:
     if drawings:
         yield Heading("Certified accuracy against radius")
         yield from drawings
-    yield Heading("Cost per object")
+    yield Heading("Cost")
+    yield Paragraph(
+        "Seconds and hours are those of one thread by the clock, on a machine that may have had other work."
+    )
     yield _cost_table(runs.figures)
     yield Heading("The same figures again")
     yield from _settings_blocks(runs.figures)
@@ -116,22 +111,15 @@ def _introduction(runs: Runs) -> str:
     text = (
         "Certified accuracy is the share of objects that are predicted rightly and certified, each one "
         f"at {level or 'its own'} confidence; intervals are 95 % over the choice of objects. "
-        "Clean accuracy is that of the smoothed classifier. Certain proofs are about the plain network, have no "
-        "probability of error, and count cells where the others count votes. "
+        "Each row has one model, which the plan names before its evaluation. "
+        "Clean accuracy is that of the smoothed classifier. Certain proofs are about a plain network, have no "
+        "probability of error, and count cells where the others count votes; so they stand beside DeepG3D's. "
         f"Published figures: {paper().source}; {paper().settings}."
     )
     return f"{text} Not finished yet: {', '.join(unfinished)}." if unfinished else text
 
 
-def _figure(claim: ClaimFigures, table: PaperTable) -> Share | None:
-    return claim.certified_accuracy if table.figure == "certified_accuracy" else claim.certified_ratio
-
-
-def _shown(runs: Runs, table: PaperTable, row: PaperRow) -> bool:
-    return any(_figure(claim, table) is not None for _, claim in runs.answers(row))
-
-
-def _paper_table(runs: Runs, table: PaperTable) -> Table:
+def _paper_table(runs: Runs, rows: Iterable[Standing]) -> Table:
     header = [
         "transform",
         "radius",
@@ -141,27 +129,35 @@ def _paper_table(runs: Runs, table: PaperTable) -> Table:
         "95 % interval",
         "paper",
         "difference",
+        "certain",
+        "95 % interval",
         "DeepG3D",
     ]
-    rows = [line for row in table.rows for line in _paper_lines(runs, table, row)]
-    return Table(header, rows, words=4)
+    return Table(header, [_paper_line(runs, row) for row in rows], words=4)
 
 
-def _paper_lines(runs: Runs, table: PaperTable, row: PaperRow) -> Iterator[list[str]]:
-    claim = ClaimSpec.parse(row.claim)
-    start = [claim.transform.name, spoken_radius(claim), str(row.points)]
-    end = [_number(row.tpc), "", _number(row.deepg3d)]
-    answers = [(figures, _figure(answer, table)) for figures, answer in runs.answers(row)]
-    found = False
-    for figures, share in answers:
-        if share is not None:
-            found = True
-            gap = "" if row.tpc is None else f"{share.value - row.tpc:+.1f}"
-            ours = [_model(figures), f"{share.value:.1f}", _interval(share)]
-            yield [*start, *ours, _number(row.tpc), gap, _number(row.deepg3d)]
-    if not found:
+def _paper_line(runs: Runs, standing: Standing) -> list[str]:
+    row, claim = standing.row, standing.claim
+    if standing.answer is not None:
+        model = _model(standing.answer.figures)
+    else:
         waits = any(row.claim in entry["claims"] for entry in runs.waiting)
-        yield [*start, "no checkpoint yet" if waits else "not evaluated", "", "", *end]
+        model = "no checkpoint yet" if waits else "not evaluated"
+    return [
+        claim.transform.name,
+        spoken_radius(claim),
+        str(row.points),
+        model,
+        *_answer(standing.answer),
+        _number(row.tpc),
+        "" if standing.difference is None else f"{standing.difference:+.1f}",
+        *_answer(standing.certain),
+        _number(row.deepg3d),
+    ]
+
+
+def _answer(answer: Answer | None) -> list[str]:
+    return ["", ""] if answer is None else [f"{answer.share.value:.1f}", _interval(answer.share)]
 
 
 def run_name(settings: Settings) -> str:
@@ -252,20 +248,46 @@ def _drawings(all_figures: Iterable[Figures]) -> Iterator[Drawing]:
                 yield Drawing(file, title, draw_curve(title, unit, points))
 
 
-def _cost_table(all_figures: Iterable[Figures]) -> Table:
-    header = ["model", "claims", "objects", "forward passes", "seconds", "passes per second"]
+def _cost_table(all_figures: Sequence[Figures]) -> Table:
+    """What each evaluation took, and all of them; certain proofs count cells where the others count votes."""
+    header = [
+        "model",
+        "claims",
+        "objects",
+        "counted",
+        "per object",
+        "millions",
+        "seconds per object",
+        "hours",
+    ]
     rows = [
         [
-            figures.settings.model,
+            run_name(figures.settings),
             str(len(figures.claims)),
-            str(figures.done),
+            f"{figures.done:,}",
+            figures.settings.counted,
             f"{figures.evaluations_per_object:,.0f}",
+            f"{_millions(figures):.2f}",
             f"{figures.seconds_per_object:.2f}",
-            f"{figures.evaluations_per_object / max(figures.seconds_per_object, 1e-9):,.0f}",
+            f"{_hours(figures):.2f}",
         ]
         for figures in all_figures
     ]
+    for counted in ("votes", "cells"):
+        same = [figures for figures in all_figures if figures.settings.counted == counted]
+        if len(same) > 1:
+            millions, hours = sum(map(_millions, same)), sum(map(_hours, same))
+            claims = sum(len(figures.claims) for figures in same)
+            rows.append(["all", str(claims), "", counted, "", f"{millions:.2f}", "", f"{hours:.2f}"])
     return Table(header, rows)
+
+
+def _millions(figures: Figures) -> float:
+    return figures.evaluations_per_object * figures.done / 1e6
+
+
+def _hours(figures: Figures) -> float:
+    return figures.seconds_per_object * figures.done / 3600
 
 
 def _settings_blocks(all_figures: Iterable[Figures]) -> Iterator[Block]:

@@ -84,13 +84,16 @@ def _next(view: CaseView, part: float, rate: float) -> NextStep | None:
     if certificate.verdict == "certified":
         return None
     remedy = explain_certificate(view).primary
-    if certificate.verdict == "undecided" and remedy is not None and remedy.action == "go-on":
-        if not math.isfinite(remedy.votes):
-            return NextStep("Continue", "The votes so far are kept, and the guarantee stays the same.")
+    goes_on = remedy is not None and remedy.action == "go-on" and math.isfinite(remedy.votes)
+    if certificate.verdict == "undecided" and remedy is not None and goes_on:
         limit = certificate.samples + math.ceil(_ROOM * remedy.votes)
         budgeted = certificate.question.options.budget.samples is not None
         label = f"Continue: {remedy.votes:,.0f} votes, {duration(remedy.votes / rate)}"
         return NextStep(label, remedy.note, limit if budgeted else None)
+    if certificate.verdict == "undecided" and certificate.stopped in ("budget", "cancelled", "cut-off"):
+        unlimited = certificate.question.options.budget.samples is None
+        more = None if unlimited else 5 * max(certificate.samples, 1000)
+        return NextStep("Continue", "The votes so far are kept, and the guarantee stays the same.", more)
     if part > 1e-3:
         radius = _radius(view, part)
         label = f"Certify {radius_words(view.transform.radii, radius)}"

@@ -150,7 +150,8 @@ def question(asked: str, answers: Sequence[str], right: int, why: str) -> None:
             solved(lesson)
         verdict = "✓ Right." if correct else "✗ Not quite. Look again, then try another answer."
         kind = "right" if correct else "wrong"
-        st.html(f'<div class="tpc-checked {kind}" role="status" data-answer="{kind}">{verdict}</div>')
+        marks = f'data-answer="{kind}" data-chosen="{answers.index(chosen)}"'
+        st.html(f'<div class="tpc-checked {kind}" role="status" {marks}>{verdict}</div>')
         if correct:
             st.markdown(why)
 

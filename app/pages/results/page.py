@@ -16,7 +16,7 @@ from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.evaluation.intervals import Share
 from tpc_core.evaluation.paper import PaperTable, paper
 from tpc_core.evaluation.report import run_name, spoken_radius
-from tpc_core.evaluation.standing import Standing, best_answers, load_summaries, standings
+from tpc_core.evaluation.standing import Standing, load_summaries, standings
 from tpc_core.evaluation.summary import Figures
 from tpc_core.shipped import shipped
 
@@ -33,8 +33,8 @@ def page() -> None:
         st.info("No evaluation is in results/paper/summaries yet; make one with `tpc evaluate`.")
         return
     tables = [(table, standings(table, all_figures)) for table in paper().tables]
-    answered = [(table, rows) for table, rows in tables if any(row.share is not None for row in rows)]
-    _overview([row for _, rows in tables for row in best_answers(rows)], all_figures)
+    answered = [(table, rows) for table, rows in tables if any(row.answer or row.certain for row in rows)]
+    _overview([row for _, rows in tables for row in rows], all_figures)
     names = [*(table.id for table, _ in answered), EVERYTHING]
     linked = [links.choice("table", "results_table", names, names[0])]
     links.restore(linked)
@@ -47,14 +47,15 @@ def page() -> None:
         _commands("The commands that made these figures", all_figures)
     else:
         _table(*shown)
-        used = {id(row.figures): row.figures for row in shown[1] if row.figures is not None}
+        answers = [answer for row in shown[1] for answer in (row.answer, row.certain) if answer is not None]
+        used = {id(answer.figures): answer.figures for answer in answers}
         _commands("The commands that made this table", list(used.values()))
     links.share(linked)
 
 
-def _overview(best: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
+def _overview(rows: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
     """How many rows are above, and plainly which are below."""
-    ours = [row for row in best if row.difference is not None]
+    ours = [row for row in rows if row.difference is not None]
     below = [row for row in ours if row.verdict == "below"]
     above = [row for row in ours if row.verdict == "above"]
     sizes = sorted({figures.done for figures in all_figures})
@@ -63,9 +64,9 @@ def _overview(best: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
     )
     st.markdown(
         "### Certified accuracy, beside the paper's\n\n"
-        f"Of {len(best)} published rows we have evaluated {len(ours)}: **{len(above)} are above** the paper's figure, "
+        f"Of {len(rows)} published rows we have evaluated {len(ours)}: **{len(above)} are above** the paper's figure, "
         f"**{len(below)} are below** it. Each of ours is measured on {objects} test objects; the intervals say "
-        "how much that choice of objects leaves open (95 %)."
+        "how much that choice of objects leaves open (95 %). Each row has one model, named before it was evaluated."
     )
     if below:
         with st.expander(f"The {len(below)} rows below the paper", expanded=False):
@@ -179,6 +180,7 @@ def _line(row: Standing, *, sizes: bool) -> dict[str, object]:
         "95 %": _interval(row.share),
         "paper": row.row.tpc,
         "difference": row.difference,
+        "certain": _value(row.certain.share) if row.certain else None,
         "DeepG3D": row.row.deepg3d,
         "model": model,
     }
@@ -189,6 +191,7 @@ def _columns() -> dict[str, ColumnConfig]:
     return {
         "ours": number(format="%.1f"),
         "paper": number(format="%.1f"),
+        "certain": number(format="%.1f", help="The plain network, without probability of error, as DeepG3D."),
         "DeepG3D": number(format="%.1f"),
         "difference": number(format="%+.1f"),
         "clean": number(format="%.1f"),

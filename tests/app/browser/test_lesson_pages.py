@@ -126,23 +126,12 @@ def test_dragging_moves_the_formula_and_the_figure_on_one_screen(classroom, less
     answers = classroom.locator(".st-key-question label:has(input[type=radio])")
     for place in range(answers.count()):
         answers.nth(place).click()
-        classroom.wait_for_function(
-            "place => document.querySelectorAll('.st-key-question input[type=radio]')[place].checked"
-            " && document.querySelector('.tpc-checked')",
-            arg=place,
-        )
-        at_rest(classroom)
+        classroom.wait_for_selector(f'.tpc-checked[data-chosen="{place}"]')
         if classroom.locator(".tpc-checked.right").count():
             break
     assert classroom.locator(".tpc-checked.right").count() == 1
     assert len(classroom.locator(".st-key-question").inner_text()) > 250  # it says why
     classroom.locator("[class*=st-key-widget_lesson]").get_by_text(f"✓ {NAMES[lesson]}").wait_for()
-
-
-def at_rest(page: Any) -> None:
-    page.wait_for_function(
-        "() => document.querySelector('[data-test-script-state]')?.dataset.testScriptState !== 'running'"
-    )
 
 
 def test_progress_stays_in_the_browser(classroom) -> None:
