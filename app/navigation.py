@@ -12,6 +12,7 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts app/ on the path, and not 
 import streamlit as st  # noqa: E402
 from streamlit import config  # noqa: E402
 
+from app.components.access import mount_access  # noqa: E402
 from app.components.style import style  # noqa: E402
 from app.components.terms import mount_terms  # noqa: E402
 from app.pages.about import page as about  # noqa: E402
@@ -56,5 +57,8 @@ st.session_state["pages"] = pages
 st.session_state["visitor"] = visitor()
 keep_settings()
 style()
+chosen = st.navigation(list(pages.values()), position="top")
 mount_terms()
-st.navigation(list(pages.values()), position="top").run()
+with_heading = (pages["home"], pages["about"])
+mount_access("" if chosen in with_heading else chosen.title)
+chosen.run()

@@ -68,6 +68,7 @@ def read_json(content: bytes | str, kind: Kind, name: str) -> Any:
     except ValueError as error:  # not JSON, not UTF-8, a number of too many digits
         raise _refused(kind, name, f"not a JSON file: {_reason(error)}") from None
     _check_shape(values, kind, name)
+    _check_letters(content, values, kind, name)
     return values
 
 
@@ -153,6 +154,24 @@ def _check_shape(values: Any, kind: Kind, name: str) -> None:
             elif isinstance(value, list):
                 below.extend(value)
         layer = below
+
+
+def _check_letters(content: bytes | str, values: Any, kind: Kind, name: str) -> None:
+    """Half of a surrogate pair by itself is no text: it cannot be written down again."""
+    spelled = (
+        content.lower() if isinstance(content, bytes) else content.lower().encode("utf-8", "backslashreplace")
+    )
+    if b"\\ud" not in spelled:
+        return
+    waiting = [values]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise _refused(kind, name, "it holds half of a character, which is not text")
 
 
 def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from app.figures.theme import Theme, theme_of
 
+_NARROW = (Path(__file__).parent / "narrow.css").read_text()
 _CSS = """
 <style>
 .block-container { padding: 4.2rem 1.6rem 1.2rem; max-width: 1900px; }
 [data-testid=stVerticalBlock] { gap: .6rem; }
-h2 { padding: .6rem 0 .2rem !important; font-size: 1.3rem !important; }
-h3 { padding: 0 0 .35rem !important; font-size: 1.1rem !important; }
+[data-testid=stCaptionContainer] { color: var(--tpc-unknown); opacity: 1; }
+:is([data-testid=stBaseButton-primary], [data-tag]) :is(p, span) { color: var(--tpc-on-primary) !important; }
+[data-testid=stBaseButton-primary]:is(:hover, :focus, :active):not(:disabled) {
+  background: color-mix(in srgb, var(--tpc-primary) 88%, var(--tpc-on-primary)); }
+[data-tag] svg { fill: var(--tpc-on-primary); }
+h2 { padding: 0 0 .35rem !important; font-size: 1.15rem !important; }
+h3 { padding: 0 0 .35rem !important; font-size: 1.05rem !important; }
 .tpc-object { width: 64px; height: 64px; object-fit: contain; border-radius: 8px;
   background: color-mix(in srgb, currentColor 6%, transparent); display: block; }
 [class*=st-key-][class*=_scene] { display: none; }
+[data-testid=stElementContainer]:has(.tpc-unseen, .tpc-terms) { position: absolute; width: 1px; }
 .tpc-blank { background-size: cover; background-position: center; }
 .tpc-blank { display: flex; align-items: center; justify-content: center; opacity: .5; letter-spacing: 2px; }
 .tpc-verdict { margin-top: .2rem; border-radius: 8px; padding: .7rem 1rem; font-size: 1.06rem; line-height: 1.4;
@@ -53,8 +62,9 @@ def style() -> None:
     now = theme()
     # Of an answer: right, wrong, a class that was not answered, and an answer whose truth nobody knows.
     meanings = {"agree": now.agree, "differ": now.differ, "other": now.ghost, "unknown": now.muted}
+    meanings |= {"primary": now.accent, "on-primary": now.on_primary, "page": now.paper}
     colours = " ".join(f"--tpc-{name}: {colour};" for name, colour in meanings.items())
-    st.html(f"{_CSS}<style>:root {{ {colours} }}</style>")
+    st.html(f"{_CSS}<style>{_NARROW}</style><style>:root {{ {colours} }}</style>")
 
 
 def theme() -> Theme:

@@ -43,10 +43,16 @@ class Theme:
     accent: str
     agree: str
     differ: str
+    on_primary: str
+    """Text on a button or a tag in the theme's main colour."""
 
 
-LIGHT = Theme("#1b2433", "#5c6779", "#e3e8ef", "#9aa5b5", "#ffffff", "#2f5fb3", "#0072B2", "#D55E00")
-DARK = Theme("#e6eaf1", "#9aa6b8", "#2c3542", "#5d6a7d", "#12161d", "#7fa8f0", "#56B4E9", "#F2903D")
+LIGHT = Theme(
+    "#1b2433", "#5c6779", "#e3e8ef", "#9aa5b5", "#ffffff", "#2f5fb3", "#0072B2", "#B84C00", "#ffffff"
+)
+DARK = Theme(
+    "#e6eaf1", "#9aa6b8", "#2c3542", "#5d6a7d", "#12161d", "#7fa8f0", "#56B4E9", "#F2903D", "#12161d"
+)
 
 
 def theme_of(kind: str | None) -> Theme:

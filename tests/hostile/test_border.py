@@ -108,6 +108,8 @@ def test_the_look_at_lists_finds_what_it_looks_for() -> None:
         ('{"a": NaN}', "finite"),
         ('{"a": -Infinity}', "finite"),
         ('{"a": 1e999}', "finite"),
+        ('{"a": ["\\ud800"]}', "half of a character"),
+        ('{"\\uDFFF": 1}', "half of a character"),
         ("[[[[[1]]]]]", "deeper"),
         ("[" * 100_000 + "]" * 100_000, "bytes|values"),
         ("[" * 40 + "]" * 40, "deeper"),

@@ -61,7 +61,7 @@ class Demonstration {
   build() {
     const { label, step, answers } = this.data;
     const id = `tpc-demonstration-${label}`;
-    this.says = element("p", "tpc-says");
+    this.says = element("p", "tpc-answer-now");
     this.slider = element("input", "", undefined, { type: "range", id, min: 0, max: step * (answers.length - 1), step, value: 0 });
     this.slider.oninput = () => this.show(this.slider.valueAsNumber, { pose: true });
     this.angle = element("output", "tpc-angle", "", { for: id });

@@ -25,7 +25,10 @@ export default function (component) {
   let [ended, end] = [false, null];
   bundle(data.bundle)
     .then((stage) => {
-      if (!ended) end = stage.mount(component);
+      if (ended) return;
+      end = stage.mount(component);
+      const canvas = host.querySelector("canvas"); // it says more once it has come to rest
+      if (canvas && !canvas.hasAttribute("aria-label")) canvas.setAttribute("aria-label", data.title);
     })
     .catch((error) => {
       root.querySelector(".tpc-stage-note").textContent = String(error.message || error);

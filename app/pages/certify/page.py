@@ -71,7 +71,7 @@ def _scene(visitor: str, shape: Shape, request: Request, job: Job | None) -> Non
     """Verdict above, object left, map right."""
     title = title_of(current_spec(), shape)
     if job is not None:
-        st.markdown(f"### {literal(job.request.title)}")
+        st.markdown(f"## {literal(job.request.title)}")
         show_status(job)
     else:
         _before(visitor, request)
@@ -109,7 +109,7 @@ def _drawn_map(visitor: str, request: Request, job: Job | None, certified: float
 
 def _before(visitor: str, request: Request) -> None:
     """No run yet: what the question is, and what the votes of the map say of it."""
-    st.markdown(f"### {literal(request.title)}")
+    st.markdown(f"## {literal(request.title)}")
     changing = landscape_of(visitor, request).live
     st.fragment(_outlook, run_every=2 * POLL if changing else None)(visitor, request)
 

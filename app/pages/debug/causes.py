@@ -44,7 +44,7 @@ def why(visitor: str, case: Opened, model: Model | None, facts: CellStanding | N
     here = None if facts is None else explain_cell(case.view, facts)
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown(f"### {_title_of(facts)}")
+        st.markdown(f"## {_title_of(facts)}")
         if here is None:
             st.caption("No cell is chosen.")
         else:
@@ -56,7 +56,7 @@ def why(visitor: str, case: Opened, model: Model | None, facts: CellStanding | N
     ]
     with right:
         if others:
-            st.markdown("### The whole run")
+            st.markdown("## The whole run")
         for number, finding in enumerate(others):
             _finding(visitor, case, model, finding, f"run{number}", facts)
 

@@ -20,11 +20,11 @@ def neighbours_panel(case: Opened, facts: CellStanding | None) -> None:
         return
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("### How the search came here")
+        st.markdown("## How the search came here")
         _table(case, case.view.history(facts), "debug_history", facts)
         _readings(case, facts)
     with right:
-        st.markdown("### The cells that touch it")
+        st.markdown("## The cells that touch it")
         neighbours = case.view.neighbours(facts)
         if neighbours:
             _table(case, neighbours, "debug_neighbours", facts)

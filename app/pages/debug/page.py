@@ -39,7 +39,7 @@ POLL = 0.4
 _CSS = """
 <style>
 .tpc-cell { line-height: 1.35; }
-.tpc-failed { color: #D55E00; } .tpc-passed { color: #0072B2; }
+.tpc-failed { color: var(--tpc-differ); } .tpc-passed { color: var(--tpc-agree); }
 .tpc-pose { margin: 0; text-align: center; line-height: 1.35; font-size: .9rem; }
 .tpc-pose img { width: 100%; max-width: 150px; }
 .tpc-finding { line-height: 1.4; }
@@ -161,7 +161,7 @@ def _choose_case(visitor: str, every: dict[str, Case]) -> Case | None:
             for one in EXAMPLES:
                 _start_button(visitor, one, f"{_MARKS[one.verdict][2:]}: {one.title}")
     else:
-        chooser.markdown("### Why did it fail?")
+        chooser.markdown("## Why did it fail?")
     with upload.popover("Open a certificate", width="stretch", icon=":material/upload_file:"):
         _upload(visitor)
     return every.get(str(st.session_state.get("debug_case")))

@@ -22,7 +22,7 @@ def forecast_panel(visitor: str, case: Opened, model: Model | None) -> None:
     """Votes on the left, sigma on the right."""
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("### More votes")
+        st.markdown("## More votes")
         forecast = promises(visitor, case)
         if forecast.live:
             st.caption("Forecasting ...")
@@ -36,7 +36,7 @@ def forecast_panel(visitor: str, case: Opened, model: Model | None) -> None:
         else:
             st.caption("The votes so far say nothing about more votes.")
     with right:
-        st.markdown("### Another sigma")
+        st.markdown("## Another sigma")
         _sigma(visitor, case, model)
 
 

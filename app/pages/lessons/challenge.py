@@ -49,7 +49,7 @@ def show() -> None:
     values = tuple(float(v) for v in st.session_state.get(f"{_KEY}_values", (0.0, 0.0)))
     stamp = int(st.session_state.get(f"{_KEY}_stamp", 0))
     with left:
-        st.markdown(f"### Room {html.escape(code)}")
+        st.markdown(f"## Room {html.escape(code)}")
         st.markdown(
             "Find the **smallest** twist and taper that make the classifier wrong. The size counts both: a twist of "
             "90° or a taper of 0.5 is 100."
@@ -81,7 +81,7 @@ def show() -> None:
 
 
 def _door() -> None:
-    st.markdown("### Who finds the smallest attack?")
+    st.markdown("## Who finds the smallest attack?")
     join, begin = st.columns(2, gap="large")
     with join, st.form("challenge_join"):
         st.markdown("**Join a room.** Your teacher has written its code on the board.")

@@ -27,7 +27,7 @@ from tpc_core import Transform
 _CSS = """
 <style>
 .tpc-lesson-title { font-size: 1.45rem; font-weight: 650; line-height: 1.2; }
-.tpc-lesson-title span { opacity: .6; font-weight: 500; margin-right: .5rem; }
+.tpc-lesson-title span { opacity: .75; font-weight: 500; margin-right: .5rem; }
 .tpc-says { font-size: 1.2rem; line-height: 1.35; border-left: 5px solid; border-radius: 8px; padding: .45rem .8rem;
   background: color-mix(in srgb, currentColor 5%, transparent); }
 .tpc-says.right { border-color: #0072B2; } .tpc-says.wrong { border-color: #D55E00; }

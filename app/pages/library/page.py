@@ -22,7 +22,7 @@ def page() -> None:
     links.restore(linked)
     if st.session_state.get("library_part") not in PARTS:
         st.session_state["library_part"] = PARTS[0]
-    st.markdown("### Library")
+    st.markdown("## Library")
     part = st.segmented_control(
         "Part", PARTS, required=True, key="library_part", label_visibility="collapsed"
     )

@@ -63,7 +63,7 @@ def _overview(rows: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
         " or ".join(f"{size:,}" for size in sizes) if len(sizes) < 3 else f"{sizes[0]:,} to {sizes[-1]:,}"
     )
     st.markdown(
-        "### Certified accuracy, beside the paper's\n\n"
+        "## Certified accuracy, beside the paper's\n\n"
         f"Of {len(rows)} published rows we have evaluated {len(ours)}: **{len(above)} are above** the paper's figure, "
         f"**{len(below)} are below** it. Each of ours is measured on {objects} test objects; the intervals say "
         "how much that choice of objects leaves open (95 %). Each row has one model, named before it was evaluated."

@@ -63,7 +63,7 @@ def page() -> None:
     links.restore(linked)
     if st.session_state.get("runs_run") not in folders:
         st.session_state["runs_run"] = next(iter(folders), None)
-    st.markdown("### Runs, object by object")
+    st.markdown("## Runs, object by object")
     if not folders:
         st.info(
             "No run is here yet; `tpc evaluate` makes one, and keeps its certificates with --certificates."

@@ -52,7 +52,7 @@ def page() -> None:
     links.restore(linked)
     left, right = st.columns([2.6, 9.4], gap="large")
     with left:
-        st.markdown("### What is proved")
+        st.markdown("## What is proved")
         if st.session_state.get("theory_section") not in titles:
             st.session_state["theory_section"] = titles[0]
         chosen = st.radio("Statement", titles, key="theory_section", label_visibility="collapsed")
@@ -62,10 +62,10 @@ def page() -> None:
     with right:
         figure = theorem_figure(section.title)
         if figure is None:
-            st.markdown(f"### {section.title}\n\n{section.text}", width=980)
+            st.markdown(f"## {section.title}\n\n{section.text}", width=980)
         else:
             prose, picture = st.columns([5, 4], gap="large")
-            prose.markdown(f"### {section.title}\n\n{section.text}")
+            prose.markdown(f"## {section.title}\n\n{section.text}")
             with picture:
                 st.markdown(f"**{figure.name}**")
                 moving_figure(figure, key="theory_figure")

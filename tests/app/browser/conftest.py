@@ -23,6 +23,9 @@ READY = {
     "explore": ".tpc-stage[data-drawn]",
     "certify": "[data-testid=stBaseButton-primary]",
     "debug": "[class*=st-key-debug_]",
+    "lessons": ".tpc-lesson-title",
+    "theory": "[data-testid=stRadio]",
+    "results": ".tpc-plot[data-drawn]",
     "library": ".tpc-thumbnails button",
     "runs": ".tpc-thumbnails button",
 }
@@ -80,8 +83,8 @@ def visit(
     breaches: list[str] = []
     own = (server, "data:", "blob:", "ws")
 
-    def open_page(path: str = "explore", width: int = 1280, height: int = 720) -> Any:
-        context = chromium.new_context(viewport={"width": width, "height": height})
+    def open_page(path: str = "explore", width: int = 1280, height: int = 720, **settings: Any) -> Any:
+        context = chromium.new_context(viewport={"width": width, "height": height}, **settings)
         context.set_default_timeout(PATIENCE)
         context.on("request", lambda r: None if r.url.startswith(own) else elsewhere.append(r.url))
         context.on("console", lambda said: breaches.append(said.text) if POLICY in said.text else None)

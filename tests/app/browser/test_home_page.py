@@ -24,7 +24,7 @@ def test_it_twists_until_the_label_flips_and_stops_for_good_at_the_first_touch(v
     truth = page.locator(ANSWER).get_attribute("data-says")
     page.wait_for_function(f"truth => document.querySelector('{ANSWER}').dataset.says !== truth", arg=truth)
     assert angle(page) > 0
-    assert page.locator(".tpc-says .wrong").count() == 1
+    assert page.locator(".tpc-answer-now .wrong").count() == 1
     page.locator(".tpc-sentence").click()
     page.wait_for_selector(f"{ANSWER}[data-state=resting]")
     there = angle(page)
@@ -45,7 +45,7 @@ def test_the_slider_moves_the_object_and_says_the_answer(visit) -> None:
     )
     assert "wrong" in page.locator(SLIDER).get_attribute("aria-valuetext")
     page.keyboard.press("Home")
-    page.wait_for_selector(".tpc-says .right")
+    page.wait_for_selector(".tpc-answer-now .right")
 
 
 def test_nothing_moves_for_those_who_want_no_motion(chromium: Any, server: str) -> None:

@@ -1,0 +1,119 @@
+"""Everybody can use every page: by keyboard, by a screen reader, on a phone, in both themes."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+PAGES = ("", "explore", "certify", "debug", "lessons", "theory", "results", "about")
+THEMES = ("light", "dark")
+PHONE, TABLET = (390, 844), (820, 1180)
+
+MARK = """() => {
+  const controls = 'button, a[href], input, select, summary, .tpc-stage canvas, .tpc-term';
+  const byArrows = '[data-tag] button, [role=radio]';
+  const inside = '[role=group], [role=combobox], .stNumberInput, .stSelectbox, .stMultiSelect';
+  let number = 0;
+  for (const part of document.querySelectorAll(controls)) {
+    if (part.disabled || !part.checkVisibility({visibilityProperty: true})) continue;
+    if (part.closest('[inert], [aria-hidden=true]') || part.matches(byArrows) || part.type === 'file') continue;
+    if (part.tabIndex < 0 && part.closest(inside)) continue;
+    part.dataset.wanted = String(number++);
+  }
+  return number;
+}"""
+"""Marks every control that Tab should reach; those of one group are reached by the arrows, as their roles say."""
+
+CUT_OFF = """() => [...document.querySelectorAll('[data-testid=stMain] :is(p, button, canvas, input, label, img)')]
+  .filter(part => part.getBoundingClientRect().right > innerWidth + 1 && part.getBoundingClientRect().width > 1)
+  .filter(part => part.checkVisibility({opacityProperty: true}) && getComputedStyle(part).clipPath === 'none')
+  .filter(part => !part.closest('.katex-display, pre, [data-testid=stDataFrame], .tpc-unseen, [tabindex="0"]'))
+  .map(part => part.outerHTML.slice(0, 120))"""
+"""What reaches beyond the right edge of the screen, but for what scrolls by itself."""
+
+
+def complaints(page: Any) -> list[str]:
+    """What axe-core finds wrong with the page as it is now."""
+    page.wait_for_function("() => !document.querySelector('[data-testid=stStatusWidget], [data-stale=true]')")
+    page.evaluate(AXE)
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{rule['id']}: {node['html'][:200]}: {node['failureSummary']}"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path or "home")
+def test_axe_finds_nothing_and_nothing_is_cut_off_on_a_small_screen(visit, path: str, theme: str) -> None:
+    page = visit(path, color_scheme=theme)
+    assert complaints(page) == []
+    assert page.locator("h1").count() == 1
+    for width, height in (TABLET, PHONE) if theme == "light" else ():
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(300)
+        assert page.evaluate(CUT_OFF) == []
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing_after_a_run_and_the_verdict_is_said(visit, theme: str) -> None:
+    page = visit("certify?transform=z-taper&radius=0.2", color_scheme=theme)
+    page.get_by_role("button", name="Certify", exact=True).click()
+    page.wait_for_selector('.tpc-facts[data-status="done"]', state="attached")
+    page.wait_for_selector("[data-verdict]")
+    verdict = page.locator("[data-verdict]").first.inner_text()
+    page.wait_for_function(
+        "said => document.querySelector('[data-tpc-voice]').textContent.includes(said)", arg=verdict.strip()
+    )
+    assert complaints(page) == []
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing_in_an_open_case(visit, theme: str) -> None:
+    page = visit("debug", color_scheme=theme)
+    page.locator(".st-key-debug_start_undecided button").click()
+    page.wait_for_selector(".st-key-debug_votes .tpc-plot[data-drawn]")
+    assert complaints(page) == []
+
+
+@pytest.mark.parametrize("path", ["", "explore", "lessons"], ids=["home", "explore", "lessons"])
+def test_the_object_stays_in_view_while_the_controls_scroll(visit, path: str) -> None:
+    page = visit(path, *PHONE, has_touch=True)
+    page.wait_for_selector(".tpc-stage[data-drawn]")
+    page.locator(
+        ".stMainBlockContainer button:visible, .stMainBlockContainer a:visible"
+    ).last.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    box = page.locator(".tpc-stage-canvas").first.bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] < PHONE[1]
+
+
+@pytest.mark.parametrize("path", ["", "explore", "certify"], ids=["home", "explore", "certify"])
+def test_the_keyboard_reaches_every_control(visit, path: str) -> None:
+    page = visit(path)
+    page.wait_for_function("() => !document.querySelector('[data-testid=stStatusWidget], [data-stale=true]')")
+    wanted = page.evaluate(MARK)
+    for _ in range(wanted + 25):
+        page.keyboard.press("Tab")
+        page.evaluate("() => { if (document.activeElement) document.activeElement.dataset.reached = 'yes'; }")
+    missed = page.evaluate(
+        """() => [...document.querySelectorAll('[data-wanted]:not([data-reached])')]
+        .map(part => part.outerHTML.slice(0, 160))"""
+    )
+    assert missed == []
+
+
+def test_the_stage_says_what_it_shows(visit) -> None:
+    page = visit("explore?object=gallery:lamp-1&transform=z-twist&at=35")
+    view = page.get_by_role("img", name="lamp")
+    page.wait_for_selector(".tpc-stage[data-quality=full]")
+    said = view.get_attribute("aria-label")
+    assert "twist 35°" in said
+    assert "points" in said
