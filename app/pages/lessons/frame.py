@@ -138,16 +138,23 @@ def next_step() -> None:
         )
 
 
+def _check(key: str, lesson: str, right: str) -> None:
+    """Before the page is drawn, so that the list of lessons shows it at once."""
+    if st.session_state.get(key) == right:
+        solved(lesson)
+
+
 def question(asked: str, answers: Sequence[str], right: int, why: str) -> None:
     """One question with a few answers; a choice is checked at once, and the page says why."""
     lesson = choice(LESSON)
     with st.container(key="question", gap="small"):
-        chosen = st.radio(asked, answers, index=None, key=f"answer_{lesson}")
+        key = f"answer_{lesson}"
+        chosen = st.radio(
+            asked, answers, index=None, key=key, on_change=_check, args=(key, lesson, answers[right])
+        )
         if chosen is None:
             return
         correct = answers.index(chosen) == right
-        if correct:
-            solved(lesson)
         verdict = "✓ Right." if correct else "✗ Not quite. Look again, then try another answer."
         kind = "right" if correct else "wrong"
         marks = f'data-answer="{kind}" data-chosen="{answers.index(chosen)}"'
