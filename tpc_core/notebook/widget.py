@@ -38,7 +38,7 @@ def _style() -> str:
     return stage + "\n" + (_HERE / "widget.css").read_text(encoding="utf-8")
 
 
-class Explorer(anywidget.AnyWidget):
+class Explorer(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """Move a cloud by a transform, watch the votes, and certify a radius, in Jupyter or VS Code.
 
     `model` is a Model, a torch module or a function; `cloud` a Cloud or an array. `sigma` belongs to a plain network.
