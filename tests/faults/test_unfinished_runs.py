@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -11,10 +13,12 @@ from streamlit.testing.v1 import AppTest
 
 from app.server.jobs import Request, SavedRuns
 from app.server.jobs.saved import keep, read_saved
+from app.server.protection.cookie import kept_secret
 from app.server.visitors import board
+from tests.faults.disks import files, fill, mounted
 from tpc_core import Budget, Certificate, Options, Question, load_model, load_object, verify
 from tpc_core.certify import certify_events
-from tpc_core.errors import InvalidFile
+from tpc_core.errors import CannotWrite, InvalidFile
 
 
 def script() -> None:
@@ -118,3 +122,29 @@ def test_the_run_can_be_forgotten_and_nobody_else_sees_it(saved: Path) -> None:
     assert not page.exception
     assert not saved.exists()
     assert not page.text
+
+
+def test_a_clock_that_jumps_ahead_clears_nothing_away(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A month passes by the clock of the day, and none by the one that cannot be set."""
+    days = 30 * 24 * 3600.0
+    real = time.time
+    monkeypatch.setattr("app.server.jobs.saved.time.time", lambda: real() + days)
+    assert len(SavedRuns(saved.parents[1]).unfinished("me")) == 1
+    assert saved.exists()
+
+
+def test_a_run_that_is_really_old_is_cleared_away(saved: Path) -> None:
+    past = time.time() - 30 * 24 * 3600.0
+    os.utime(saved, (past, past))
+    assert SavedRuns(saved.parents[1]).unfinished("me") == []
+    assert not saved.exists()
+
+
+def test_a_full_disk_leaves_no_half_of_a_secret(tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", "size=64k") as disk:
+        fill(disk)
+        with pytest.raises(CannotWrite):
+            kept_secret(disk / ".secret")
+        assert files(disk) == {"ballast"}
+        (disk / "ballast").unlink()
+        assert kept_secret(disk / ".secret") == kept_secret(disk / ".secret")

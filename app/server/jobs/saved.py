@@ -23,6 +23,9 @@ from tpc_core.machinery.atomic import write_atomically
 FORMAT = "tpc-saved-run/2"
 LARGEST = 128 << 20
 KEPT_SECONDS = 14 * 24 * 3600.0
+_CLOCK = time.time() - time.monotonic()
+_JUMP = 3600.0
+"""Seconds by which the clock of the day may drift from the one that cannot be set, while this process lives."""
 
 
 @dataclass(frozen=True)
@@ -64,22 +67,35 @@ class SavedRuns:
         return self._of(owner) / f"{time.time_ns():020}.json"
 
     def unfinished(self, owner: str) -> list[SavedRun]:
-        """The visitor's runs that were cut off, oldest first; damaged and old ones are cleared away."""
+        """The visitor's runs that were cut off, oldest first; damaged and old ones are cleared away.
+
+        A file that cannot be read just now stays, and so does every file while the clock cannot be trusted.
+        """
         if self.folder is None or not self._of(owner).is_dir():
             return []
         found = []
         for path in sorted(self._of(owner).glob("*.json")):
             try:
-                if time.time() - path.stat().st_mtime > KEPT_SECONDS:
+                path.open("rb").close()
+                if _is_old(path):
                     raise InvalidFile(f"{path.name} is old")
                 found.append(read_saved(path))
-            except (TpcError, OSError):
+            except TpcError:
                 forget(path)
+            except OSError:
+                continue
         return found
 
     def _of(self, owner: str) -> Path:
         assert self.folder is not None
         return self.folder / (re.sub(r"[^A-Za-z0-9_-]", "", owner)[:64] or "nobody")
+
+
+def _is_old(path: Path) -> bool:
+    """Whether a saved run has been kept for long enough, by a clock that was not set meanwhile."""
+    now = time.time()
+    jumped = abs(now - time.monotonic() - _CLOCK) > _JUMP
+    return not jumped and now - path.stat().st_mtime > KEPT_SECONDS
 
 
 def keep(path: Path, request: Request, certificate: str) -> None:

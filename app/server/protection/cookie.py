@@ -33,19 +33,24 @@ def secret() -> bytes:
 
 
 def kept_secret(path: Path) -> bytes:
-    """The secret in a file that only this user can read; made if it is not there."""
+    """The secret in a file that only this user can read; made if it is not there, whole or not at all."""
+    made = secrets.token_bytes(32)
+    unfinished = path.with_name(f"{path.name}-{os.getpid()}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
+        try:
+            handle = os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(made)
+            os.link(unfinished, path)  # fails where another server was first, whose secret then counts
+        except FileExistsError:
+            pass
+        finally:
+            unfinished.unlink(missing_ok=True)
         found = path.read_bytes()
-        return found if len(found) == 32 else secrets.token_bytes(32)
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
-    made = secrets.token_bytes(32)
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(made)
-    return made
+    return found if len(found) == len(made) else made
 
 
 def new_name() -> str:
