@@ -34,7 +34,7 @@ def locked(lock: Path) -> dict[str, str]:
 
 
 def licence(name: str) -> str:
-    """The licence that a package states: its expression, else its classifiers, else its free text's first line."""
+    """The licence that a package states: expression, classifiers, free text's first line, licence file's first line."""
     try:
         found = distribution(name)
     except PackageNotFoundError:
@@ -50,7 +50,14 @@ def _stated(package: Distribution) -> str:
         line.split(" :: ")[-1] for line in metadata.get_all("Classifier", []) if line.startswith("License")
     ]
     specific = [title for title in titles if title != "OSI Approved"]
-    return ", ".join(specific) or str(metadata.get("License") or "").strip().split("\n")[0]
+    free = str(metadata.get("License") or "").strip().split("\n")[0]
+    return ", ".join(specific) or free or _first_line(package)
+
+
+def _first_line(package: Distribution) -> str:
+    """The title of the licence that a package brings as a file."""
+    files = (package.read_text(f"licenses/{name}") for name in package.metadata.get_all("License-File", []))
+    return next((text.strip().split("\n")[0] for text in files if text), "")
 
 
 def torch_version() -> str:

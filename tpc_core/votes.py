@@ -134,6 +134,7 @@ class Voter:
         elif blocks:
             with torch.inference_mode():
                 counts += self._count_on_device(ballots, blocks).cpu().numpy()
+            _require_answers(bool((counts < 0).any()))
         return counts
 
     def _count_block(self, ballot: Ballot, block: Block) -> Counts:
@@ -143,7 +144,7 @@ class Voter:
             points = ballot.points.float()
             shaken = self.smoothing.perturb(points.expand(BLOCK, *points.shape), noise)
             logits = self._classifier(shaken)
-            _require_answers(torch.isnan(logits).any())
+            _require_answers(bool(torch.isnan(logits).any()))
             answers = logits.argmax(dim=-1)[block.first : block.last].numpy()
         if not self.per_point:
             return np.bincount(answers, minlength=self.num_classes)
@@ -151,7 +152,10 @@ class Voter:
         return by_point
 
     def _count_on_device(self, ballots: Sequence[Ballot], blocks: Sequence[Block]) -> Tensor:
-        """All blocks, pass by pass. What the passes need is sent before the first one, and nothing is read back."""
+        """All blocks, pass by pass. What the passes need is sent before the first one, and nothing is read back.
+
+        Where the network answered NaN, all counts are -1.
+        """
         keys = stream_keys([NoiseStream(self.seed, ballot.stream) for ballot in ballots])
         plan = torch.tensor([(b.which, b.index, b.first, b.last, *keys[b.which]) for b in blocks])
         # A short last pass is filled up with blocks that count no vote: another shape may round differently.
@@ -174,14 +178,13 @@ class Voter:
             counted = (place >= first[:, None]) & (place < last[:, None])
             slot = (own * self.num_classes).repeat_interleave(BLOCK)[:, None] + answers
             totals.scatter_add_(0, slot, counted.view(-1, 1).expand_as(slot).long())
-        _require_answers(broken)
-        totals = totals.view(len(plan), self.num_classes, -1)[: len(blocks)]
+        totals = totals.masked_fill(broken, -1).view(len(plan), self.num_classes, -1)[: len(blocks)]
         return totals.transpose(1, 2) if self.per_point else totals[..., 0]
 
 
-def _require_answers(broken: Tensor) -> None:
+def _require_answers(broken: bool) -> None:
     """NaN is no vote: the largest of NaNs is the first class, which would get votes that nobody gave it."""
-    if bool(broken):
+    if broken:
         raise InvalidValue("the network answers NaN to a shaken cloud, which is a vote for no class")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from app.components.escape_markdown import literal
 from app.export.handout import exercise_of, handout, ideas
 from app.pages.lessons.state import LESSON
 from tpc_core.shipped import shipped
@@ -62,7 +63,7 @@ def notes_page() -> None:
         data={"lesson": now, "minutes": shown.minutes, "before": before, "all": _total(every)},
         on_follow_change=_follow,
     )
-    st.markdown(f"## {now}. {shown.title}\n\n{shown.text}")
+    st.markdown(f"## {now}. {literal(shown.title)}\n\n{shown.text}")
     st.download_button(
         "Handout to print (HTML)",
         lambda: handout(now, shown.title, ideas(document)[now], exercise_of(shown.text)),
