@@ -198,12 +198,18 @@ def _submit(
 
 
 def rivals(case: Opened) -> list[tuple[Model, Cloud]]:
-    """The models that could certify this transform, each with the object as it sees it; the slow ones are left out."""
+    """The models that could certify this transform by votes, each with the object as it sees it.
+
+    Those that take many more points are left out, and those that were trained for exact proofs, not for votes.
+    """
     most = _MOST_POINTS * case.view.certificate.cloud.count
     names = [
         card.name
         for card, objection in cache.fitting(case.view.transform.name)
-        if objection is None and card.task == "classification" and (card.num_points or 64) <= most
+        if objection is None
+        and card.task == "classification"
+        and not card.is_for_certainty
+        and (card.num_points or 64) <= most
     ]
     found = []
     for name in names:

@@ -64,7 +64,7 @@ def show() -> None:
                     live.POINTS,
                     GeneralRotation(),
                     [azimuth, ELEVATION, angle],
-                    key="lesson6_object",
+                    key="lesson6_turned",
                     share=0.95,
                     stamp=stamp,
                     epoch=epoch_of("lesson6_drag"),

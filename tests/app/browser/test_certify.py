@@ -91,7 +91,7 @@ def test_two_visitors_share_the_device_and_never_see_each_other(visit) -> None:
         )  # both are served, whoever came first
         assert page.locator(FACTS).count() == 1
         assert page.get_by_text("Your runs").count() == 0
-        title = page.locator("h3").first.inner_text()
+        title = page.locator("h2").first.inner_text()
         assert mine.lower() in title.lower()
         assert theirs.lower() not in title.lower()
     for page in (first, second):

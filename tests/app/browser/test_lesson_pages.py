@@ -60,7 +60,9 @@ def open_lesson(page: Any, lesson: str, *, steps: str = "12") -> None:
     page.locator("[class*=st-key-widget_lesson]").get_by_text(NAMES[lesson]).first.click()
     page.wait_for_selector(f'.tpc-lesson-title[data-lesson="{lesson}"]')
     page.wait_for_selector(".st-key-lesson :is(.tpc-plot, .tpc-stage)[data-drawn]")
+    after = {"1": f".st-key-{CHANGES[lesson][0]}", "2": ".st-key-question"}
     for step in steps:  # where they are not shown already
+        page.wait_for_selector(f".st-key-next_{lesson}_{step} button, {after[step]}", state="attached")
         following = page.locator(f".st-key-next_{lesson}_{step} button")
         if following.count():
             following.click()
