@@ -45,7 +45,7 @@ def measurements(figures: Figures) -> tuple[Measurement, list[Measurement]]:
 def main(runs: list[str]) -> int:
     """Update summaries and cards from all evaluations below the given folders."""
     for path in sorted(found for run in runs for found in Path(run).rglob(NAME)):
-        figures, _ = load_figures(path.parent)
+        figures = load_figures(path.parent)
         name = figures.settings.model
         if figures.settings.model_digest != load_model(name).digest:
             print(f"{name}: left out, of other weights")
