@@ -1,7 +1,7 @@
 """An attacker beside an honest class: hostile certificates, uploads without end, and every place for runs, all at once.
 
-`python -m benchmarks.attacker ADDRESS --seconds 90`; `python -m benchmarks.app_load --attack` starts it as a process
-of its own, so that what it does to itself is not taken for what it does to others.
+`python -m benchmarks.attacker ADDRESS --seconds 90 --at-once 3`; `python -m benchmarks.app_load --attack 3` starts it
+as a process of its own, so that what it does to itself is not taken for what it does to others.
 
 It says what a page would say (benchmarks/protocol.py), under as many names as it likes. Being refused is what should
 happen, so nothing that the server says to it counts as trouble; what counts is what the honest visitors notice.
@@ -27,8 +27,6 @@ from benchmarks.protocol import LineVisitor, new_line_visitor
 
 NAMES = 9
 """Identities that fill the places for runs: three runs each."""
-SENDERS = 3
-"""Sessions that send files at the same time."""
 LARGE = bytes(49 << 20)
 ENDLESS = (
     "transform=z-twist%2Bz-taper%2Bz-rotation&radius=twist:180,taper:0.5,rotation:180&model=pointnet64-noise"
@@ -48,6 +46,8 @@ class Attack:
 
     address: str
     folder: Path
+    at_once: int = 1
+    """Sessions that send hostile certificates at the same time, and as many that send files."""
     tried: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -56,8 +56,9 @@ class Attack:
 
     async def until(self, end: float) -> None:
         """All of it, again and again, until the time is over."""
-        work = [self._again(self._certificates, end)]
-        work += [self._again(self._files, end) for _ in range(SENDERS)]
+        work = [
+            self._again(act, end) for act in (self._certificates, self._files) for _ in range(self.at_once)
+        ]
         work += [self._again(self._places, end) for _ in range(NAMES)]
         await asyncio.gather(*work)
 
@@ -127,9 +128,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.attacker", description=__doc__)
     parser.add_argument("address")
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument(
+        "--at-once", type=int, default=1, help="certificates, and files, on their way at a time"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        attack = Attack(given.address, Path(folder))
+        attack = Attack(given.address, Path(folder), given.at_once)
         asyncio.run(attack.until(time.monotonic() + given.seconds))
     print(json.dumps(attack.tried))
 

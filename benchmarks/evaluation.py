@@ -35,7 +35,7 @@ def measure(*, full: bool) -> list[str]:
         "| engine | workers | start, s | objects/s | times one worker | efficiency | same table |",
         "|---|---:|---:|---:|---:|---:|---|",
     ]
-    with TemporaryDirectory() as folder, _packed_gallery(Path(folder)):
+    with TemporaryDirectory() as folder, packed_gallery(Path(folder)):
         reference: bytes | None = None
         for name, engines in _engines().items():
             alone = 0.0
@@ -81,7 +81,7 @@ def _ray_engine(cpus: int) -> Engine:
 
 
 @contextmanager
-def _packed_gallery(folder: Path) -> Iterator[None]:
+def packed_gallery(folder: Path) -> Iterator[None]:
     """The gallery as the test split of a data set, so that anyone can run this."""
     entries = [entry for entry in gallery() if entry.category in MODELNET40_CLASSES]
     clouds = [load_object(f"gallery:{entry.name}", points=POINTS) for entry in entries]

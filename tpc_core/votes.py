@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -77,7 +78,7 @@ class Block:
 
 
 class Assistance(Protocol):
-    """Others who cast votes for a voter."""
+    """Others who cast votes for a voter, or with it."""
 
     def count(self, voter: Voter, ballots: Sequence[Ballot], blocks: Sequence[Block]) -> Counts: ...
 
@@ -99,11 +100,22 @@ class Voter:
         self.num_classes = len(base.classes)
         self.per_point = base.task == "segmentation"
         self.evaluations = 0
-        self._classifier = base.classifier(device)
+        self.classifier = base.classifier(device)
+
+    def for_seed(self, seed: int) -> Voter:
+        """A voter of the same network, made ready once, with other noise."""
+        other = copy(self)
+        other.seed, other.evaluations = seed, 0
+        return other
 
     @property
     def model_digest(self) -> str:
         return self.base.digest
+
+    @property
+    def in_passes(self) -> bool:
+        """Whether many blocks go through the network together; on a CPU each core takes them one by one."""
+        return self.device.type != "cpu"
 
     def count(self, points: Tensor, stream: str, start: int, stop: int) -> Counts:
         """The votes (classes,), or (N, classes) for segmentation, of samples [start, stop) of a stream."""
@@ -117,25 +129,25 @@ class Voter:
         """
         blocks = [block for which, ballot in enumerate(ballots) for block in _blocks(which, ballot)]
         self.evaluations += BLOCK * len(blocks)
-        others = assistance.get() if self.device.type == "cpu" else None
+        others = assistance.get()
         counts = (self.count_here if others is None else partial(others.count, self))(ballots, blocks)
         owners = np.array([block.which for block in blocks], dtype=np.int64)
         return [counts[owners == which] for which in range(len(ballots))]
 
     def count_here(self, ballots: Sequence[Ballot], blocks: Sequence[Block]) -> Counts:
         """The votes of some blocks, cast in this process."""
+        if self.in_passes:
+            return answered(count_together([Asked(self, ballots, blocks)])[0])
+        counts = self._no_votes(ballots, blocks)
+        votes = share_out(lambda block: self._count_block(ballots[block.which], block), blocks)
+        for number, counted in enumerate(votes):
+            counts[number] = counted
+        return counts
+
+    def _no_votes(self, ballots: Sequence[Ballot], blocks: Sequence[Block]) -> Counts:
         rows = ballots[0].points.shape[0] if ballots else 0
         shape = (rows, self.num_classes) if self.per_point else (self.num_classes,)
-        counts = np.zeros((len(blocks), *shape), dtype=np.int64)
-        if self.device.type == "cpu":
-            votes = share_out(lambda block: self._count_block(ballots[block.which], block), blocks)
-            for number, counted in enumerate(votes):
-                counts[number] = counted
-        elif blocks:
-            with torch.inference_mode():
-                counts += self._count_on_device(ballots, blocks).cpu().numpy()
-            _require_answers(bool((counts < 0).any()))
-        return counts
+        return np.zeros((len(blocks), *shape), dtype=np.int64)
 
     def _count_block(self, ballot: Ballot, block: Block) -> Counts:
         """One block on one core."""
@@ -143,7 +155,7 @@ class Voter:
         with torch.inference_mode():
             points = ballot.points.float()
             shaken = self.smoothing.perturb(points.expand(BLOCK, *points.shape), noise)
-            logits = self._classifier(shaken)
+            logits = self.classifier(shaken)
             _require_answers(bool(torch.isnan(logits).any()))
             answers = logits.argmax(dim=-1)[block.first : block.last].numpy()
         if not self.per_point:
@@ -151,12 +163,16 @@ class Voter:
         by_point: Counts = (answers[..., None] == np.arange(self.num_classes)).sum(axis=0)
         return by_point
 
-    def _count_on_device(self, ballots: Sequence[Ballot], blocks: Sequence[Block]) -> Tensor:
+    def _count_on_device(
+        self, ballots: Sequence[Ballot], blocks: Sequence[Block], seeds: Sequence[int] | None = None
+    ) -> Tensor:
         """All blocks, pass by pass. What the passes need is sent before the first one, and nothing is read back.
 
-        Where the network answered NaN, all counts are -1.
+        `seeds` are those of the ballots, where they are of several voters. A block to which the network answered NaN
+        has counts of -1.
         """
-        keys = stream_keys([NoiseStream(self.seed, ballot.stream) for ballot in ballots])
+        streams = zip(seeds or [self.seed] * len(ballots), ballots, strict=True)
+        keys = stream_keys([NoiseStream(seed, ballot.stream) for seed, ballot in streams])
         plan = torch.tensor([(b.which, b.index, b.first, b.last, *keys[b.which]) for b in blocks])
         # A short last pass is filled up with blocks that count no vote: another shape may round differently.
         plan = torch.cat([plan, plan[-1:].repeat(-len(plan) % BLOCKS_PER_PASS, 1)])
@@ -167,19 +183,64 @@ class Voter:
         totals = torch.zeros(len(plan) * self.num_classes, columns, dtype=torch.int64, device=self.device)
         place = torch.arange(BLOCK, device=self.device)
         number = torch.arange(len(plan), device=self.device).split(BLOCKS_PER_PASS)
-        broken = torch.zeros((), dtype=torch.bool, device=self.device)
+        broken = []
         for part, own in zip(plan.split(BLOCKS_PER_PASS), number, strict=True):
             which, index, first, last = (part[:, column] for column in range(4))
             noise = ManyBlocksNoise(part[:, 4:], index)
             shaken = self.smoothing.perturb(clouds[which].repeat_interleave(BLOCK, dim=0), noise)
-            logits = self._classifier(shaken)
-            broken |= torch.isnan(logits).any()
+            logits = self.classifier(shaken)
+            broken.append(torch.isnan(logits).view(len(which), -1).any(dim=1))
             answers = logits.argmax(dim=-1).view(len(which) * BLOCK, -1)
             counted = (place >= first[:, None]) & (place < last[:, None])
             slot = (own * self.num_classes).repeat_interleave(BLOCK)[:, None] + answers
             totals.scatter_add_(0, slot, counted.view(-1, 1).expand_as(slot).long())
-        totals = totals.masked_fill(broken, -1).view(len(plan), self.num_classes, -1)[: len(blocks)]
+        totals = totals.view(len(plan), self.num_classes, -1)
+        totals = totals.masked_fill(torch.cat(broken)[:, None, None], -1)[: len(blocks)]
         return totals.transpose(1, 2) if self.per_point else totals[..., 0]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one voter is asked for."""
+
+    voter: Voter
+    ballots: Sequence[Ballot]
+    blocks: Sequence[Block]
+
+    @property
+    def company(self) -> tuple[object, ...]:
+        """What must be the same for votes that share a pass: network, smoothing, device and size of the clouds."""
+        voter = self.voter
+        points = self.ballots[0].points.shape if self.ballots else None
+        return id(voter.classifier), voter.smoothing, voter.device, points
+
+
+def count_together(asked: Sequence[Asked]) -> list[Counts]:
+    """The votes that several voters of one company are asked for, in passes that they share.
+
+    A vote is the same in any company: its noise is its own stream's, and every pass has one shape.
+    """
+    voter = asked[0].voter
+    ballots = [ballot for each in asked for ballot in each.ballots]
+    seeds = [each.voter.seed for each in asked for _ in each.ballots]
+    firsts = np.cumsum([0, *(len(each.ballots) for each in asked)])
+    blocks = [
+        replace(block, which=block.which + int(first))
+        for each, first in zip(asked, firsts, strict=False)
+        for block in each.blocks
+    ]
+    counts = voter._no_votes(ballots, blocks)
+    if blocks:
+        with torch.inference_mode():
+            counts += voter._count_on_device(ballots, blocks, seeds).cpu().numpy()
+    ends = np.cumsum([len(each.blocks) for each in asked])
+    return np.split(counts, ends[:-1])
+
+
+def answered(counts: Counts) -> Counts:
+    """Counts of a device, or InvalidValue where the network answered NaN."""
+    _require_answers(bool((counts < 0).any()))
+    return counts
 
 
 def _require_answers(broken: bool) -> None:

@@ -22,6 +22,7 @@ from tests.faults.slow import slow_question
 from tpc_core import CoordinateSmoothing, Question, load_model, load_object
 from tpc_core.certify import Done, VotesCounted, certify
 from tpc_core.engines import (
+    IDLE,
     PROMPT,
     Call,
     Inline,
@@ -145,10 +146,25 @@ def test_turns_go_round_and_what_is_prompt_goes_first(monkeypatch: pytest.Monkey
     assert changes > 6  # one after the other would be two
 
 
+def test_what_may_wait_leaves_its_worker_to_a_run_of_its_own_asker(pair: LocalEngine) -> None:
+    """A visitor's finer map would take the worker that could cast half of the votes of their certificate."""
+    idle = pair.submit(Endless(), owner="ada", rank=IDLE)
+    others = pair.submit(Endless(), owner="bob", rank=IDLE)
+    until(lambda: idle.status == others.status == "running")
+    run = pair.submit(Endless(), owner="ada")
+    until(lambda: run.status == "running" and idle.status == "waiting")
+    until(lambda: others.status == "running")  # somebody else's may go on
+    run.cancel()
+    until(lambda: idle.status == "running")
+    for handle in (idle, others):
+        handle.cancel()
+        assert handle.join(30)
+
+
 def test_a_killed_worker_costs_its_work_a_restart_and_others_nothing(pair: LocalEngine) -> None:
     first, second = pair.submit(Endless(last=150)), pair.submit(Endless(last=150))
-    until(lambda: first.status == second.status == "running" and first._kept is not None)
-    os.kill(first._worker.link.process.pid, signal.SIGKILL)  # type: ignore[union-attr]
+    until(lambda: first.status == second.status == "running" and first.kept is not None)
+    os.kill(first.worker.link.process.pid, signal.SIGKILL)  # type: ignore[union-attr]
     heard = [m for m in first.messages() if not isinstance(m, Kept)]
     (restart,) = [m for m in heard if isinstance(m, Restarted)]
     assert restart.kept
@@ -168,7 +184,7 @@ def test_a_certificate_whose_worker_is_killed_is_the_same_certificate(pair: Loca
     for message in handle.messages():
         if isinstance(message, Kept) and not killed:
             killed = True
-            os.kill(handle._worker.link.process.pid, signal.SIGKILL)  # type: ignore[union-attr]
+            os.kill(handle.worker.link.process.pid, signal.SIGKILL)  # type: ignore[union-attr]
         elif isinstance(message, Begun):
             begun.append(message.samples)
         elif isinstance(message, Done):
@@ -196,10 +212,10 @@ def test_a_helper_that_dies_costs_nothing_but_time(pair: LocalEngine, tmp_path: 
     gate = Gate(tmp_path / "gate")
     gated = Gated(model, gate)
     question = Question.of(model.name, cloud.name, len(cloud), transform, radius, options)
-    until(lambda: sum(worker.greeted for worker in pair._workers) == 2)  # the test before may have killed one
+    until(lambda: sum(worker.greeted for worker in pair.crew) == 2)  # the test before may have killed one
     handle = pair.submit(CertifyWork(question, gated, cloud))
-    gate.feed(lambda: any(worker.helping for worker in pair._workers))
-    (helper,) = [worker for worker in pair._workers if worker.helping]
+    gate.feed(lambda: any(worker.helping for worker in pair.crew))
+    (helper,) = [worker for worker in pair.crew if worker.helping]
     os.kill(helper.link.process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
     gate.let(1_000_000)
     made = certificate_of(handle.messages())
@@ -236,7 +252,7 @@ def test_another_version_is_refused_with_a_sentence() -> None:
         decode(pickle.dumps((PROTOCOL + 1, "anything")))
     with LocalEngine(1) as engine:
         handle = engine.submit(Endless())
-        (worker,) = engine._workers
+        (worker,) = engine.crew
         engine.received(worker.link, encode(Hello("0.0.1", 1)))
         with pytest.raises(OtherVersion, match=r"version 0\.0\.1"):
             list(handle.messages())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from tpc_core import certify, load_model, verify
 from tpc_core.certificate import Certificate
@@ -18,6 +19,7 @@ from tpc_core.evaluation.records import ObjectRow
 from tpc_core.evaluation.run import Prepared
 from tpc_core.evaluation.work import read_object
 from tpc_core.ledger import SELECTION
+from tpc_core.votes import Voter
 
 Ask = Callable[..., Request]
 
@@ -25,11 +27,12 @@ Ask = Callable[..., Request]
 def evaluated(prepared: Prepared, *, certificates: bool = False) -> list[tuple[ObjectRow, dict[str, str]]]:
     """The first three objects."""
     names = [prepared.dataset.object_id(number) for number in range(3)]
-    settings, model = prepared.settings, prepared.model
+    settings = prepared.settings
     objects = [
         read_object(prepared.dataset, settings, n, name, prepared.labels) for n, name in enumerate(names)
     ]
-    return [evaluate_object(settings, model, one, certificates=certificates) for one in objects]
+    voter = Voter(prepared.model, prepared.model.smoothing, seed=0, device=torch.device("cpu"))
+    return [evaluate_object(settings, voter, one, certificates=certificates) for one in objects]
 
 
 def alone(prepared: Prepared, index: int) -> list[Certificate]:

@@ -20,7 +20,8 @@ import pytest
 from app.server.jobs import JobBoard, Request, SavedRuns
 from tests.certificate.made import QUESTIONS
 from tests.engines.models import shared_engine
-from tests.faults.slow import slow_question
+from tests.faults.disks import files, fill, mounted
+from tests.faults.slow import slow_question, slow_request
 from tpc_core.certificate import Certificate
 from tpc_core.certify import Done, certify, certify_events
 from tpc_core.question import Question
@@ -48,7 +49,8 @@ KEPT = """
 import sys
 from importlib import import_module
 from pathlib import Path
-from tests.faults.slow import slow_question
+from tests.faults.disks import files, fill, mounted
+from tests.faults.slow import slow_question, slow_request
 from tpc_core.certify import certify_events
 import_module("tpc_core.certify").SAVE_SECONDS = 0.05
 path = Path(sys.argv[1])
@@ -109,6 +111,20 @@ def test_the_server_is_killed_and_its_visitor_goes_on(tmp_path: Path) -> None:
     assert extends(certificate, run.certificate)
     assert certificate.verdict == "certified"
     assert saved.unfinished("a visitor") == []
+
+
+def test_a_full_disk_for_saved_runs_costs_no_run_and_leaves_nothing_half_written(tmp_path: Path) -> None:
+    with mounted(tmp_path / "runs", "size=64k") as disk:
+        ballast = fill(disk)
+        saved = SavedRuns(disk)
+        job = JobBoard(shared_engine(), saved=saved).submit("a visitor", slow_request(Request, pause=0.0))
+        assert job.join(240)
+        certificate = job.view().certificate
+        assert certificate is not None
+        assert certificate.verdict == "certified"
+        assert files(disk) == {"ballast"}
+        ballast.unlink()
+        assert saved.unfinished("a visitor") == []
 
 
 def test_what_was_uploaded_is_never_written_down(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ has a method `going_on(state)` is then taken up from there, and other work begin
 
 from __future__ import annotations
 
-from tpc_core.engines.engine import Engine, Handle
+from tpc_core.engines.engine import Engine
 from tpc_core.engines.fair_queue import IDLE, PROMPT, USUAL
+from tpc_core.engines.handle import Handle
 from tpc_core.engines.inline import Inline, InlineEngine, Streams
 from tpc_core.engines.local import LocalEngine, available_cores
 from tpc_core.engines.messages import Kept

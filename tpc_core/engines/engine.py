@@ -1,4 +1,4 @@
-"""The engine: a queue of work, workers that do it, and handles by which the askers follow, pause and cancel it."""
+"""The engine: a queue of work and a crew of workers that do it. What its askers hold are handles."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ import queue
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from tpc_core.engines.fair_queue import QUANTUM, USUAL, FairQueue, Waiting
+from tpc_core.engines.crew import Crew, Hired, Link
+from tpc_core.engines.fair_queue import IDLE, QUANTUM, USUAL, FairQueue, Waiting
+from tpc_core.engines.handle import Handle, Listener
 from tpc_core.engines.messages import (
     Cancel,
     Ended,
-    GiveWay,
     Go,
     Hello,
     Help,
     Helped,
-    Helpers,
     Kept,
     Lacks,
-    Message,
     ModelSent,
     OtherVersion,
     Parked,
@@ -32,7 +30,7 @@ from tpc_core.engines.messages import (
     Start,
     decode,
 )
-from tpc_core.engines.parcels import pack, pack_model
+from tpc_core.engines.parcels import pack_model
 from tpc_core.engines.wire import from_bytes
 from tpc_core.engines.work import Restarted, Work, WorkerLost
 from tpc_core.errors import TpcError
@@ -41,105 +39,6 @@ from tpc_core.version import VERSION
 
 TRIES = 3
 """Workers that may die over one piece of work, or before they ever answered."""
-
-Status = Literal["waiting", "running", "paused", "ended"]
-Listener = Callable[[Any], None]
-
-
-class Link(ABC):
-    """The way to one worker. Its owner calls `Engine.received` with each message, and `Engine.died` at the end."""
-
-    @abstractmethod
-    def send(self, message: Message) -> None:
-        """Hand a message over; it never waits for the worker."""
-
-    @abstractmethod
-    def kill(self) -> None:
-        """End the worker at once."""
-
-
-@dataclass(eq=False)
-class _Worker:
-    """What the engine knows of a worker."""
-
-    link: Link
-    greeted: bool = False
-    current: Handle | None = None
-    """Whose turn it is."""
-    helping: dict[int, tuple[_Worker, int]] = field(default_factory=dict)
-    """Parts of votes that it casts for others: who asked, and under which number."""
-    told_after: float | None = None
-    told_helpers: int = 0
-
-
-class Handle:
-    """A piece of work that was handed in. Its messages go to the listener, or are read by `messages`."""
-
-    def __init__(
-        self,
-        engine: Engine,
-        number: int,
-        work: Work,
-        owner: str,
-        rank: int,
-        listener: Listener | None,
-        ended: Callable[[Handle], None] | None,
-    ) -> None:
-        self.number, self.owner, self.rank = number, owner, rank
-        self._engine, self._work = engine, work
-        self._parcel, self._models = pack(work)
-        self._listener, self._ended = listener, ended
-        self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._over = threading.Event()
-        self._worker: _Worker | None = None
-        self._kept: bytes | None = None
-        self._paused = False
-        self._deaths = 0
-        self.status: Status = "waiting"
-        self.cancelled = False
-        self.error: TpcError | None = None
-        """What ended it, where it did not end well."""
-
-    @property
-    def position(self) -> int:
-        """Its place in the queue; 0 where it does not wait."""
-        return self._engine.position(self)
-
-    def cancel(self) -> None:
-        """End it at its next batch; it may still report what it has."""
-        self._engine.cancel(self)
-
-    def pause(self) -> None:
-        """Let it rest from its next batch on."""
-        self._engine.pause(self, True)
-
-    def resume(self) -> None:
-        """Let it wait for its turn again."""
-        self._engine.pause(self, False)
-
-    def join(self, timeout: float | None = None) -> bool:
-        """Wait for its end; whether it came."""
-        return self._over.wait(timeout)
-
-    def messages(self) -> Iterator[Any]:
-        """What it reports, in order, to its end; raises what ended it. A reader who stops early cancels it."""
-        try:
-            while (message := self._inbox.get()) is not _END:
-                yield message
-        except BaseException:
-            self.cancel()
-            raise
-        if self.error is not None:
-            raise self.error
-
-    def _tell(self, message: Any) -> None:
-        if self._listener is not None:
-            self._listener(message)
-        else:
-            self._inbox.put(message)
-
-
-_END = object()
 
 
 class Engine(ABC):
@@ -153,7 +52,7 @@ class Engine(ABC):
         self._lock = threading.RLock()
         self._queue = FairQueue()
         self._handles: dict[int, Handle] = {}
-        self._workers: list[_Worker] = []
+        self.crew = Crew()
         self._numbers = itertools.count(1)
         self._stillborn = 0
         self._closed = False
@@ -213,14 +112,14 @@ class Engine(ABC):
     def warm(self) -> None:
         """Have the workers start now, before the first work comes."""
         with self._lock:
-            while len(self._workers) < self.count and not self._closed:
-                self._workers.append(_Worker(self._hire()))
+            while len(self.crew) < self.count and not self._closed:
+                self.crew.hire(self._hire())
 
     def close(self) -> None:
         """End all workers, whatever they do."""
         with self._lock:
             self._closed = True
-            workers, self._workers = self._workers, []
+            workers = self.crew.clear()
             handles = list(self._handles.values())
         for worker in workers:
             worker.link.kill()
@@ -244,7 +143,7 @@ class Engine(ABC):
     def cancel(self, handle: Handle) -> None:
         with self._lock:
             handle.cancelled = True
-            worker = handle._worker
+            worker = handle.worker
             if worker is not None:
                 worker.link.send(Cancel(handle.number))
                 return
@@ -253,10 +152,10 @@ class Engine(ABC):
 
     def pause(self, handle: Handle, paused: bool) -> None:
         with self._lock:
-            if handle.status == "ended" or handle._paused == paused:
+            if handle.status == "ended" or handle.paused == paused:
                 return
-            handle._paused = paused
-            worker = handle._worker
+            handle.paused = paused
+            worker = handle.worker
             on_turn = worker is not None and worker.current is handle
             if paused and on_turn:
                 assert worker is not None
@@ -275,7 +174,7 @@ class Engine(ABC):
 
     def received(self, link: Link, data: bytes) -> None:
         """A message of a worker came in."""
-        worker = self._of(link)
+        worker = self.crew.of(link)
         if worker is None:
             return
         try:
@@ -288,12 +187,12 @@ class Engine(ABC):
                 handle = self._handles.get(message.run)
                 if handle is not None:
                     for report in from_bytes(message.content):
-                        handle._tell(report)
+                        handle.tell(report)
             case Kept():
                 handle = self._handles.get(message.run)
                 if handle is not None:
-                    handle._kept = message.state
-                    handle._tell(message)
+                    handle.kept = message.state
+                    handle.tell(message)
             case Ended():
                 with self._lock:
                     handle = self._handles.get(message.run)
@@ -307,7 +206,7 @@ class Engine(ABC):
                     self._parked(worker, self._handles.get(message.run))
             case Help() | Helped():
                 with self._lock:
-                    self._relay(worker, message)
+                    self.crew.relay(worker, message)
             case Lacks():
                 self._send_model(worker, message.key)
             case Hello():
@@ -316,15 +215,11 @@ class Engine(ABC):
     def died(self, link: Link) -> None:
         """A worker is gone: its work is given to others, and another worker takes its place."""
         with self._lock:
-            worker = self._of(link)
+            worker = self.crew.of(link)
             if worker is None or self._closed:
                 return
-            self._workers.remove(worker)
-            for asker, number in worker.helping.values():
-                asker.link.send(Helped(number, None))
-            for other in self._workers:
-                other.helping = {n: w for n, w in other.helping.items() if w[0] is not worker}
-            left = [handle for handle in self._handles.values() if handle._worker is worker]
+            self.crew.dismiss(worker)
+            left = [handle for handle in self._handles.values() if handle.worker is worker]
             self._stillborn = 0 if worker.greeted else self._stillborn + 1
             lost = list(self._handles.values()) if self._stillborn >= TRIES else []
         for handle in left:
@@ -336,19 +231,16 @@ class Engine(ABC):
                 self.warm()
             self._dispatch()
 
-    def _of(self, link: Link) -> _Worker | None:
-        return next((worker for worker in list(self._workers) if worker.link is link), None)
-
     # -- turns, under the lock -----------------------------------------------------------------------------------
 
     def _wait(self, handle: Handle) -> None:
         handle.status = "waiting"
         self._queue.push(Waiting(handle.number, handle.owner, handle.rank))
 
-    def _parked(self, worker: _Worker, handle: Handle | None) -> None:
+    def _parked(self, worker: Hired, handle: Handle | None) -> None:
         if worker.current is handle:
             worker.current = None
-        if handle is not None and handle._paused:
+        if handle is not None and handle.paused:
             handle.status = "paused"
         elif handle is not None and not handle.cancelled:
             self._wait(handle)
@@ -358,80 +250,64 @@ class Engine(ABC):
         """Give every worker without work the next turn that it can have, then tell all how things stand."""
         if self._closed:
             return
-        if self._queue and len(self._workers) < self.count and self._stillborn < TRIES:
+        if self._queue and len(self.crew) < self.count and self._stillborn < TRIES:
             self.warm()
-        for worker in self._workers:
-            if worker.current is not None or not worker.greeted:
+        for worker in self.crew:
+            if not worker.idle:
                 continue
             entry = self._queue.take(lambda entry: self._fits(entry, worker))  # noqa: B023
             if entry is not None:
                 self._give(worker, self._handles[entry.key])  # type: ignore[index]
         self._tell_all()
 
-    def _fits(self, entry: Waiting, worker: _Worker) -> bool:
-        """Whether a worker can take a turn: work that was begun stays where it is."""
-        begun_in = self._handles[entry.key]._worker  # type: ignore[index]
-        return begun_in is None or begun_in is worker
+    def _fits(self, entry: Waiting, worker: Hired) -> bool:
+        """Whether a worker can take a turn: work that was begun stays there, and some gives way to its owner's."""
+        begun_in = self._handles[entry.key].worker  # type: ignore[index]
+        return (begun_in is None or begun_in is worker) and not self.crew.is_wanted_by(
+            entry.owner, entry.rank
+        )
 
-    def _give(self, worker: _Worker, handle: Handle) -> None:
-        first = handle._worker is None
-        worker.current, handle._worker, handle.status = handle, worker, "running"
-        worker.link.send(Start(handle.number, handle._parcel) if first else Go(handle.number))
+    def _give(self, worker: Hired, handle: Handle) -> None:
+        first = handle.worker is None
+        worker.current, handle.worker, handle.status = handle, worker, "running"
+        worker.link.send(Start(handle.number, handle.parcel) if first else Go(handle.number))
 
     def _tell_all(self) -> None:
-        """Workers learn who waits for them, and how many could help."""
         waiting = self._queue.order()
-        idle = sum(worker.current is None and worker.greeted for worker in self._workers)
-        leads = sum(worker.current is not None for worker in self._workers)
-        for worker in self._workers:
-            if worker.current is None:
-                continue
-            mine = [entry.rank for entry in waiting if self._fits(entry, worker)]
-            after = None
-            if mine and min(mine) <= worker.current.rank:
-                after = self.quantum if min(mine) == worker.current.rank else 0.0
-            if after != worker.told_after:
-                worker.told_after = after
-                worker.link.send(GiveWay(after))
-            helpers = -(-idle // leads)
-            if helpers != worker.told_helpers:
-                worker.told_helpers = helpers
-                worker.link.send(Helpers(helpers))
+        self.crew.tell(
+            lambda worker: [entry.rank for entry in waiting if self._claims(entry, worker)], self.quantum
+        )
 
-    # -- votes for others ----------------------------------------------------------------------------------------
+    def _claims(self, entry: Waiting, worker: Hired) -> bool:
+        """Whether a worker should give way to a turn: not where work of its own asker, which may wait, makes room.
 
-    def _relay(self, worker: _Worker, message: Help | Helped) -> None:
-        if isinstance(message, Helped):
-            asker, number = worker.helping.pop(message.number, (None, 0))
-            if asker is not None:
-                asker.link.send(Helped(number, message.counts))
-            return
-        idle = [other for other in self._workers if other.current is None and other.greeted]
-        if not idle:
-            worker.link.send(Helped(message.number, None))
-            return
-        helper = min(idle, key=lambda other: len(other.helping))
-        number = next(self._numbers)
-        helper.helping[number] = (worker, message.number)
-        helper.link.send(Help(number, message.voter, message.blocks))
+        Work that was begun stays with its worker. So whoever gave way in its place would wait there for the whole run,
+        beside a worker that is free.
+        """
+        if not self._fits(entry, worker):
+            return False
+        begun = self._handles[entry.key].worker is not None  # type: ignore[index]
+        return begun or entry.rank == IDLE or not self.crew.makes_room(entry.owner, worker)
 
-    def _send_model(self, worker: _Worker, key: str) -> None:
+    # -- models --------------------------------------------------------------------------------------------------
+
+    def _send_model(self, worker: Hired, key: str) -> None:
         model = self._model(key)
         if model is None:
             return
         try:
             worker.link.send(ModelSent(key, pack_model(model)))
         except TpcError as error:
-            for handle in [h for h in self._handles.values() if key in h._models]:
+            for handle in [h for h in self._handles.values() if key in h.models]:
                 self._end(handle, error)
 
     def _model(self, key: str) -> Model | None:
         with self._lock:
-            return next((h._models[key] for h in self._handles.values() if key in h._models), None)
+            return next((h.models[key] for h in self._handles.values() if key in h.models), None)
 
     # -- beginnings and ends -------------------------------------------------------------------------------------
 
-    def _greet(self, worker: _Worker, message: Hello) -> None:
+    def _greet(self, worker: Hired, message: Hello) -> None:
         if message.library != VERSION:
             self._refuse(
                 worker,
@@ -446,12 +322,11 @@ class Engine(ABC):
             self._stillborn = 0
             self._dispatch()
 
-    def _refuse(self, worker: _Worker, error: TpcError) -> None:
+    def _refuse(self, worker: Hired, error: TpcError) -> None:
         """A worker that does not match: none of its kind will, so all that waits hears the sentence."""
         with self._lock:
             self._stillborn = TRIES
-            if worker in self._workers:
-                self._workers.remove(worker)
+            self.crew.dismiss(worker)
             handles = list(self._handles.values())
         worker.link.kill()
         for handle in handles:
@@ -460,16 +335,12 @@ class Engine(ABC):
     def _begin_again(self, handle: Handle) -> None:
         """Another worker takes up work whose worker died."""
         with self._lock:
-            handle._worker = None
-            handle._deaths += 1
-            lost = handle._deaths >= TRIES
+            handle.worker = None
+            handle.deaths += 1
+            lost = handle.deaths >= TRIES
             if not handle.cancelled and not lost:
-                going_on, kept = getattr(handle._work, "going_on", None), handle._kept
-                if going_on is not None and kept is not None:
-                    handle._work = going_on(kept)
-                    handle._parcel, handle._models = pack(handle._work)
-                handle._tell(Restarted(handle._deaths, going_on is not None and kept is not None))
-                if handle._paused:
+                handle.tell(Restarted(handle.deaths, handle.go_on_from_kept()))
+                if handle.paused:
                     handle.status = "paused"
                 else:
                     self._wait(handle)
@@ -482,7 +353,4 @@ class Engine(ABC):
                 return
             self._queue.remove(handle.number)
             handle.status, handle.error = "ended", error
-        handle._inbox.put(_END)
-        if handle._ended is not None:
-            handle._ended(handle)
-        handle._over.set()
+        handle.close()

@@ -45,7 +45,7 @@ class Lead:
 
     def count(self, voter: Voter, ballots: Sequence[Ballot], blocks: Sequence[Block]) -> Counts:
         """The votes (blocks, classes) of all blocks: one after the other from the front here, parts of the end away."""
-        if not self.helpers or len(blocks) < 2:
+        if voter.in_passes or not self.helpers or len(blocks) < 2:
             return voter.count_here(ballots, blocks)
         spec = self._spec(voter)
         todo, away = deque(range(len(blocks))), dict[int, list[int]]()

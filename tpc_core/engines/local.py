@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from tpc_core.engines.engine import Engine, Link
+from tpc_core.engines.crew import Link
+from tpc_core.engines.engine import Engine
 from tpc_core.engines.messages import Message, encode
 from tpc_core.errors import InvalidValue
 from tpc_core.lazy_torch import torch
@@ -52,7 +54,7 @@ class LocalEngine(Engine):
     @property
     def processes(self) -> list[int]:
         """The process numbers of the workers that run now."""
-        return [worker.link.process.pid for worker in self._workers if isinstance(worker.link, _Process)]
+        return [worker.link.process.pid for worker in self.crew if isinstance(worker.link, _Process)]
 
 
 class _Process(Link):
@@ -66,7 +68,7 @@ class _Process(Link):
             command = [sys.executable, "-m", "tpc_core.engines.worker", str(theirs.fileno())]
             path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
             self.process = subprocess.Popen(
-                command if not nice else ["nice", "-n", str(nice), *command],
+                ["nice", "-n", str(nice), *command] if nice and shutil.which("nice") else command,
                 env={**os.environ, **settings, "PYTHONPATH": path},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,

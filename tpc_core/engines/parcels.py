@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from dataclasses import replace
 from typing import Any
 
 from tpc_core.engines.wire import CANNOT_TRAVEL, from_bytes, to_bytes
-from tpc_core.errors import InvalidValue, UnknownName
+from tpc_core.errors import InvalidValue, TpcError, UnknownName
+from tpc_core.models.card import ModelCard
 from tpc_core.models.store import Model, load_by_digest
 
 KEPT = 16
@@ -46,11 +48,27 @@ def pack(content: Any) -> tuple[bytes, dict[str, Model]]:
 
 
 def pack_model(model: Model) -> bytes:
-    """A whole model, for a worker that lacks it."""
+    """A whole model, for a worker that lacks it: a brought one as its card and its file, which is opened there."""
+    from tpc_core.models.brought.library import content_of
+
+    brought = model.card.brought
     try:
+        if brought is not None and brought.format != "memory":
+            return to_bytes((model.card.model_dump_json(), content_of(model), model.precision))
         return to_bytes(model)
     except CANNOT_TRAVEL as error:
         raise InvalidValue(f"the model {model.name} cannot travel to a worker process: {error}") from error
+
+
+def _model_in(content: bytes) -> Model:
+    from tpc_core.models.brought.library import opened_again
+
+    sent = from_bytes(content)
+    if isinstance(sent, Model):
+        return sent
+    card, file, precision = sent
+    model = opened_again(ModelCard.model_validate_json(card), file, "what was sent")
+    return replace(model, precision=precision)
 
 
 class Shelf:
@@ -58,20 +76,28 @@ class Shelf:
 
     def __init__(self) -> None:
         self._models: OrderedDict[str, Model] = OrderedDict()
+        self._refused: dict[str, InvalidValue] = {}
 
     def unpack(self, parcel: bytes) -> Any:
         """The content, or Lacking."""
         return from_bytes(parcel, lambda named: self.find(*named))
 
     def put(self, key: str, content: bytes) -> None:
-        """Take in a model that was sent; what it is, it says itself."""
-        model = from_bytes(content)
-        if not isinstance(model, Model) or key_of(model) != key:
-            raise InvalidValue(f"a worker asked for the model {key[:12]} and got another one")
-        self._put(key, model)
+        """Take in a model that was sent, if it is the one that was asked for; else whoever needs it is told why not."""
+        try:
+            model = _model_in(content)
+            if key_of(model) != key:
+                raise InvalidValue(f"a worker asked for the model {key[:12]} and got another one")
+            self._put(key, model)
+        except (TpcError, ImportError, AttributeError) as error:
+            self._refused[key] = InvalidValue(
+                f"a worker cannot open the model: {error}; the code of a network must be on every machine that runs it"
+            )
 
     def find(self, key: str, digest: str, name: str) -> Model:
         """A model by its key, from here or from the disk, or Lacking."""
+        if key in self._refused:
+            raise self._refused.pop(key)
         if key not in self._models:
             try:
                 model = load_by_digest(digest, name)

@@ -5,13 +5,17 @@ A node needs this library in the same version, and nothing else: models that it 
 
 from __future__ import annotations
 
+import os
 import queue
+import secrets
+import sys
 import threading
 import time
 from importlib import import_module
 from typing import Any
 
-from tpc_core.engines.engine import Engine, Link
+from tpc_core.engines.crew import Link
+from tpc_core.engines.engine import Engine
 from tpc_core.engines.local import ONE_THREAD
 from tpc_core.engines.messages import Message, encode
 from tpc_core.errors import InvalidValue, MissingDependency
@@ -28,6 +32,15 @@ def import_ray() -> Any:
         return import_module("ray")
     except ImportError as error:
         raise MissingDependency("the engine ray needs Ray: pip install 'tpc-explorer[ray]'") from error
+
+
+def _guard_own_cluster() -> None:
+    """Let nobody else speak to a cluster that is started here: its ports are open to the whole network.
+
+    Ray takes the token when it is imported; in a program that has done so before, its owner says who may speak to it.
+    """
+    if "ray" not in sys.modules:
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
 
 
 class RayWorker:
@@ -76,18 +89,16 @@ class RayEngine(Engine):
         """`size` bounds a cluster that is started here; None takes every core."""
         if gpus < 0 or cpus <= 0:
             raise InvalidValue(f"a worker cannot have {gpus:g} GPUs and {cpus:g} CPUs")
+        if address is None:
+            _guard_own_cluster()
         self._ray = import_ray()
         self._gpus, self._cpus = gpus, cpus
         self._mine = not self._ray.is_initialized()
         if self._mine:
             try:
-                self._ray.init(
-                    address=address,
-                    num_cpus=size,
-                    log_to_driver=False,
-                    logging_level="ERROR",
-                    include_dashboard=False if address is None else None,
-                )
+                # Without "local" Ray joins whatever cluster a file in /tmp names, which anyone may have written.
+                own = {"num_cpus": size, "include_dashboard": False} if address is None else {}
+                self._ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR", **own)
             except ConnectionError as error:
                 raise InvalidValue(f"no Ray cluster answers at {address}: {error}") from error
         self._asked = -_COUNT_SECONDS

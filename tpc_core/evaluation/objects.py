@@ -20,12 +20,11 @@ from tpc_core.evaluation.records import ClaimRow, ObjectRow, PartCounts
 from tpc_core.evaluation.settings import Settings
 from tpc_core.ledger import SELECT, WHOLE, Ledger, Tally
 from tpc_core.ledger.ledger import proportions
-from tpc_core.models import Model
 from tpc_core.proofs import PointStanding
 from tpc_core.smoothing import Cover, rule_for
 from tpc_core.transforms import Transform
 from tpc_core.verify import case_of, certain_case_of
-from tpc_core.votes import Voter, resolve_device
+from tpc_core.votes import BaseClassifier, Voter
 
 
 @dataclass(frozen=True)
@@ -45,17 +44,19 @@ class Object:
 
 
 def evaluate_object(
-    settings: Settings, model: Model, one: Object, *, certificates: bool = False
+    settings: Settings, voter: Voter, one: Object, *, certificates: bool = False
 ) -> tuple[ObjectRow, dict[str, str]]:
-    """Certify every claim about one object: its line, and the certificates where they are wanted, {claim: JSON}."""
+    """Certify every claim about one object: its line, and the certificates where they are wanted, {claim: JSON}.
+
+    The voter is that of the model, made once for all objects; each has a seed of its own.
+    """
     started = time.monotonic()
-    cloud = one.cloud()
-    device = resolve_device(settings.device)
-    voter = Voter(model, model.smoothing, seed=settings.object_seed(one.index), device=device)
+    cloud, model = one.cloud(), voter.base
+    voter = voter.for_seed(settings.object_seed(one.index))
     certain = settings.proof == "certain"
     inquiry = (_CertainInquiry if certain else _Inquiry)(model, cloud, settings, voter, keep=certificates)
     inquiry.ask_all()
-    base = _base_answer(model, cloud, device)
+    base = _base_answer(voter, cloud)
     per_point = settings.task == "segmentation"
     row = ObjectRow(
         index=one.index,
@@ -81,7 +82,9 @@ class _Inquiry:
     and they are cast once.
     """
 
-    def __init__(self, model: Model, cloud: Cloud, settings: Settings, voter: Voter, *, keep: bool) -> None:
+    def __init__(
+        self, model: BaseClassifier, cloud: Cloud, settings: Settings, voter: Voter, *, keep: bool
+    ) -> None:
         self.model, self.cloud, self.settings, self.voter, self.keep = model, cloud, settings, voter, keep
         self.options = settings.options(voter.seed)
         self.cells = 0
@@ -191,11 +194,10 @@ def _truth(cloud: Cloud) -> NDArray[np.int64]:
 
 
 @torch.inference_mode()
-def _base_answer(model: Model, cloud: Cloud, device: torch.device) -> NDArray[np.int64]:
+def _base_answer(voter: Voter, cloud: Cloud) -> NDArray[np.int64]:
     """The base classifier's answer on the untouched cloud: one class, or one part per point."""
-    answer: NDArray[np.int64] = (
-        model.classifier(device)(cloud.points[None].to(device))[0].argmax(-1).cpu().numpy()
-    )
+    logits = voter.classifier(cloud.points[None].to(voter.device))[0]
+    answer: NDArray[np.int64] = logits.argmax(-1).cpu().numpy()
     return answer
 
 

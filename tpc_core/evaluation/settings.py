@@ -62,6 +62,11 @@ class Settings(BaseModel):
     library: str = VERSION
 
     @property
+    def shares_passes(self) -> bool:
+        """Whether the votes of many objects go through the network together: on all but a CPU."""
+        return self.device != "cpu" and self.proof == "smoothed"
+
+    @property
     def counted(self) -> str:
         """What the cost of a proof is counted in."""
         return "cells" if self.proof == "certain" else "votes"

@@ -14,9 +14,8 @@ from typing import Any
 
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile
-from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.evaluation.intervals import CONFIDENCE, Share
-from tpc_core.evaluation.records import ClaimRow, ObjectRow
+from tpc_core.evaluation.records import ObjectRow, PartCounts
 from tpc_core.evaluation.settings import Settings
 from tpc_core.evaluation.sums import Sums
 from tpc_core.machinery.atomic import write_atomically, writing_atomically
@@ -92,7 +91,8 @@ def figures_of(settings: Settings, sums: Sums) -> Figures:
         base_accuracy=sums.base_right_points.share(points) if parts else sums.share(sums.base_right),
         claims=[_claim(settings, sums, number) for number in range(len(settings.claims))],
         evaluations_per_object=sums.evaluations / max(sums.done, 1),
-        seconds_per_object=sums.seconds / max(sums.done, 1),
+        # Rounded: a sum of floats depends on the order in which objects were finished.
+        seconds_per_object=round(sums.seconds / max(sums.done, 1), 6),
     )
 
 
@@ -184,37 +184,33 @@ def _read_claim(claim: Mapping[str, Any]) -> ClaimFigures:
     )
 
 
-def records_of(settings: Settings, claims: tuple[ClaimSpec, ...], row: ObjectRow) -> list[dict[str, Any]]:
-    """One record for each claim about an object; no clock in it, so that equal runs give equal tables."""
+Record = tuple[Any, ...]
+"""One line of the table, in the order of COLUMNS."""
+
+
+def records_of(settings: Settings, names: list[tuple[str, str]], row: ObjectRow) -> list[Record]:
+    """One record for each claim (transform, radius) about an object; no clock in it: equal runs, equal tables."""
+    right = row.right if settings.task == "classification" else None
+    head = (row.index, row.id, row.label, row.prediction, row.base)
     return [
-        {
-            "index": row.index,
-            "id": row.id,
-            "label": row.label,
-            "prediction": row.prediction,
-            "base": row.base,
-            "transform": claim.transform.name,
-            "radius": claim.radius,
-            "status": answer.status,
-            "certified": answer.status == "certified",
-            "right": row.right if settings.task == "classification" else None,
-            "samples": answer.samples,
-            "points": settings.points,
-            **_part_columns(answer),
-        }
-        for claim, answer in zip(claims, row.claims, strict=True)
+        (
+            *head,
+            *name,
+            answer.status,
+            answer.status == "certified",
+            right,
+            answer.samples,
+            settings.points,
+            *_part_columns(answer.parts),
+        )
+        for name, answer in zip(names, row.claims, strict=True)
     ]
 
 
-def _part_columns(answer: ClaimRow) -> Mapping[str, Any]:
-    parts = answer.parts
-    return {
-        "certified_points": None if parts is None else parts.certified,
-        "certified_right_points": None if parts is None else parts.certified_right,
-        "joint_points": None if parts is None else parts.joint,
-        "joint_right_points": None if parts is None else parts.joint_right,
-        "joint_iou": None if parts is None else parts.joint_iou,
-    }
+def _part_columns(parts: PartCounts | None) -> Record:
+    if parts is None:
+        return (None,) * 5
+    return parts.certified, parts.certified_right, parts.joint, parts.joint_right, parts.joint_iou
 
 
 def write_files(folder: Path, settings: Settings, rows: Iterable[ObjectRow]) -> Figures:
@@ -222,16 +218,17 @@ def write_files(folder: Path, settings: Settings, rows: Iterable[ObjectRow]) -> 
 
     The rows come one by one, and are summed up and written as they come.
     """
-    sums, claims = Sums.of(settings), settings.claim_specs()
+    sums = Sums.of(settings)
+    names = [(claim.transform.name, claim.radius) for claim in settings.claim_specs()]
     with ExitStack() as files:
         text = files.enter_context(writing_atomically(folder / "objects.csv"))
         csv_file = io.TextIOWrapper(text, encoding="utf-8", newline="", write_through=False)
-        writer = csv.DictWriter(csv_file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
+        writer = csv.writer(csv_file, lineterminator="\n")
+        writer.writerow(COLUMNS)
         parquet = files.enter_context(_parquet(folder / "objects.parquet"))
         for row in rows:
             sums.add(row)
-            records = records_of(settings, claims, row)
+            records = records_of(settings, names, row)
             writer.writerows(records)
             parquet(records)
         csv_file.flush()
@@ -242,7 +239,7 @@ def write_files(folder: Path, settings: Settings, rows: Iterable[ObjectRow]) -> 
 
 
 @contextmanager
-def _parquet(path: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
+def _parquet(path: Path) -> Iterator[Callable[[list[Record]], None]]:
     """Take records and write them in groups; nothing where pyarrow is not installed: the CSV holds the same."""
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
@@ -256,14 +253,18 @@ def _parquet(path: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
         "float": pyarrow.float64(),
     }
     schema = pyarrow.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
-    waiting: list[dict[str, Any]] = []
+    waiting: list[Record] = []
     with writing_atomically(path) as file, parquet.ParquetWriter(file, schema) as writer:
 
         def write() -> None:
-            writer.write_table(pyarrow.Table.from_pylist(waiting, schema))
+            columns = list(zip(*waiting, strict=True)) or [()] * len(COLUMNS)
+            arrays = [
+                pyarrow.array(column, field.type) for column, field in zip(columns, schema, strict=True)
+            ]
+            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
             waiting.clear()
 
-        def take(records: list[dict[str, Any]]) -> None:
+        def take(records: list[Record]) -> None:
             waiting.extend(records)
             if len(waiting) >= _GROUP:
                 write()

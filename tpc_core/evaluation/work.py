@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Self
 
 from tpc_core.data import Dataset, open_dataset
 from tpc_core.engines import Bench
+from tpc_core.engines.shared_passes import SharedPasses
 from tpc_core.errors import InvalidFile, TpcError
 from tpc_core.evaluation.objects import Object, evaluate_object
 from tpc_core.evaluation.records import ObjectRow
 from tpc_core.evaluation.rows import Rows
 from tpc_core.evaluation.settings import Settings
 from tpc_core.models import Model
+from tpc_core.votes import Voter, resolve_device
+
+Evaluated = tuple[ObjectRow, dict[str, str]]
+"""The line of an object, and its certificates: {claim: JSON}."""
 
 REPORT_SECONDS = 1.0
 """Finished objects are handed over, and put on disk, about this often."""
@@ -43,25 +48,38 @@ class ObjectsWork:
 
     def run(self, bench: Bench) -> Iterator[Rows]:
         results, made, due = [], dict[int, dict[str, str]](), time.monotonic() + REPORT_SECONDS
-        for place, number in enumerate(self.numbers):
-            if bench.stop():
-                return
-            one = self._object(place)
-            try:
-                row, certificates = self.evaluate(one)
-            except TpcError as error:
-                raise type(error)(f"object {number} ({one.id}): {error}") from error
+        for place, (row, certificates) in enumerate(self._evaluated(bench)):
             results.append(row)
             if self.certificates:
-                made[number] = certificates
+                made[self.numbers[place]] = certificates
             if time.monotonic() >= due or place + 1 == len(self.numbers):
                 yield Rows.of(self.settings, results, made)
                 bench.keep(str(place + 1).encode())
                 results, made, due = [], {}, time.monotonic() + REPORT_SECONDS
 
-    def evaluate(self, one: Object) -> tuple[ObjectRow, dict[str, str]]:
-        """One object: its line, and the certificates where they are wanted."""
-        return evaluate_object(self.settings, self.model, one, certificates=self.certificates)
+    def _evaluated(self, bench: Bench) -> Iterator[Evaluated]:
+        """The objects in order; on a device many at a time, whose votes share passes, since one would not fill it."""
+        evaluate = self.evaluator()
+        runs = (partial(self._one, place, evaluate) for place in range(len(self.numbers)))
+        if self.settings.shares_passes:
+            yield from SharedPasses[Evaluated]().results(runs, bench.stop)
+            return
+        for run in runs:
+            if bench.stop():
+                return
+            yield run()
+
+    def _one(self, place: int, evaluate: Callable[[Object], Evaluated]) -> Evaluated:
+        one = self._object(place)
+        try:
+            return evaluate(one)
+        except TpcError as error:
+            raise type(error)(f"object {one.index} ({one.id}): {error}") from error
+
+    def evaluator(self) -> Callable[[Object], Evaluated]:
+        """What is done with an object: its line, and the certificates where they are wanted."""
+        voter = Voter(self.model, self.model.smoothing, seed=0, device=resolve_device(self.settings.device))
+        return lambda one: evaluate_object(self.settings, voter, one, certificates=self.certificates)
 
     def _object(self, place: int) -> Object:
         if self.carried is not None:
