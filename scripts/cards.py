@@ -6,6 +6,8 @@
 
 Objects are evaluated in a shuffled order, so an evaluation that is not finished is of a random part of the split; its
 figures say of how many objects they are. An evaluation of other weights than the checkpoint's is left out.
+A card has the figures of the proofs that its network was trained for, at its own number of points; summaries of certain
+proofs, and of other sizes, have names of their own.
 """
 
 from __future__ import annotations
@@ -42,6 +44,10 @@ def measurements(figures: Figures) -> tuple[Measurement, list[Measurement]]:
     return measured(figures.clean_accuracy), certified
 
 
+def _write(path: Path, document: object) -> None:
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
 def main(runs: list[str]) -> int:
     """Update summaries and cards from all evaluations below the given folders."""
     for path in sorted(found for run in runs for found in Path(run).rglob(NAME)):
@@ -50,12 +56,14 @@ def main(runs: list[str]) -> int:
         if figures.settings.model_digest != load_model(name).digest:
             print(f"{name}: left out, of other weights")
             continue
-        summary = json.dumps(to_json(figures), indent=1) + "\n"
-        (SUMMARIES / f"{name}.json").write_text(summary, encoding="utf-8")
+        card, certain = load_card(name), figures.settings.proof == "certain"
+        own_size = figures.settings.points == card.num_points
+        summary = name + ("-certain" if certain else "") + ("" if own_size else f"-{figures.settings.points}")
+        _write(SUMMARIES / f"{summary}.json", to_json(figures))
         clean, certified = measurements(figures)
-        card = load_card(name).model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})
-        content = json.dumps(card.model_dump(), indent=1) + "\n"
-        (CHECKPOINTS / f"{name}.json").write_text(content, encoding="utf-8")
+        if own_size and certain == card.is_for_certainty:
+            new = card.model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})
+            _write(CHECKPOINTS / f"{name}.json", new.model_dump())
         print(
             f"{name}: {figures.done} objects, clean {clean.value}, certified {[m.value for m in certified]}"
         )

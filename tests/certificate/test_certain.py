@@ -38,7 +38,7 @@ ASKED: dict[str, tuple[str, str, Options]] = {
     "ball": ("linf", "0.00002", Options(proof="certain")),
     "largest ball": ("linf", "0.2", Options(proof="certain", largest=True)),
     "refuted ball": ("linf", "0.2", Options(proof="certain")),
-    "open ball": ("linf", "0.005", Options(proof="certain")),
+    "open ball": ("linf", "0.01", Options(proof="certain")),
     "parts": ("z-twist", "1", Options(proof="certain")),
     "parts, some refuted": ("z-twist", "6", Options(proof="certain")),
     "parts, some open": ("z-twist", "6", Options(proof="certain", budget=Budget(cells=20))),

@@ -79,7 +79,7 @@ BALLS: dict[str, tuple[str, Change]] = {
     "a refuted ball that is called certified": ("refuted ball", said("certified", BALL_SAYS)),
     "an open ball that is called certified": (
         "open ball",
-        said("certified", certain_sentence(parse_transform("linf"), "0.005", "chair")),
+        said("certified", certain_sentence(parse_transform("linf"), "0.01", "chair")),
     ),
     "a larger radius than the ball has": (
         "largest ball",
@@ -116,8 +116,8 @@ RAISED_BALLS: dict[str, Change] = {
     "a margin raised by a hundredth": lambda content: put(
         "proved", "margin", to=content["certain"]["proved"]["margin"] * 1.01
     )(content),
-    "a larger radius": asked(2e-3),
-    "a ball called proved that is not": asked(0.005),
+    "a larger radius": asked(3e-5),
+    "a ball called proved that is not": asked(0.01),
 }
 
 

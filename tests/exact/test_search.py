@@ -252,10 +252,12 @@ def test_every_point_of_a_cloud_is_settled_on_its_own() -> None:
 
 
 def test_noise_balls_are_proved_refuted_or_left_open() -> None:
-    case = problem("z-taper", "0.2")
-    largest = largest_ball(BallProblem(case.network, case.points, 1e-3, case.label))
+    network = network_of(load_model("pointnet16-interval").module)
+    points = load_object("gallery:bowl-1", points=16).points
+    case = BallProblem(network, points, 0.06, int(network.evaluate(points[None])[0].argmax()))
+    largest = largest_ball(case)
     assert 0 < largest.part < 1
-    certified = largest.part * 1e-3
+    certified = largest.part * 0.06
     proved = settle_ball(BallProblem(case.network, case.points, certified, case.label))
     assert proved.verdict == "certified"
     assert proved.margin == largest.margin > 0

@@ -9,7 +9,7 @@ from torch import Tensor
 from tpc_core.errors import InvalidFile, UnsupportedRequest
 from tpc_core.models import build
 from tpc_core.training.config import Interval, parse_config
-from tpc_core.training.intervals import interval_logits
+from tpc_core.training.intervals import interval_logits, worst_middle
 from tpc_core.training.schedule import box_size
 
 
@@ -78,6 +78,21 @@ def test_the_gradient_is_that_of_the_bound() -> None:
         slope = (ends[0] - ends[1]) / 2e-6
         expected = float((parameter.grad * direction).sum())
         assert slope == pytest.approx(expected, rel=2e-3, abs=2e-3), name
+
+
+def test_a_small_box_lies_within_the_claim_where_the_answer_is_worse() -> None:
+    points, targets = clouds()
+    module = network().train()
+    middle = worst_middle(module, points, targets, 0.05, torch.Generator().manual_seed(0))
+    assert module.training
+    assert float((middle - points).abs().max()) <= 0.05 + 1e-6
+    module.eval()
+    loss = torch.nn.functional.cross_entropy
+    with torch.no_grad():
+        assert float(loss(module(middle), targets)) > float(loss(module(points), targets))
+    around = interval_logits(module, points, targets, 0.0, middle)[1]
+    there = module(middle)
+    torch.testing.assert_close(around, there - there.gather(1, targets[:, None]), atol=1e-4, rtol=1e-4)
 
 
 def test_the_box_grows_by_equal_factors_over_the_ramp() -> None:

@@ -152,7 +152,7 @@ class Descent:
     constant: Tensor
     loss: Tensor
 
-    def _add(self, amount: Tensor, size: Tensor, terms: int) -> None:
+    def add(self, amount: Tensor, size: Tensor, terms: int) -> None:
         """Add a sum (M, V) of so many terms whose absolute values sum up to `size` at most."""
         self.constant = self.constant + amount
         self.loss = self.loss + (size + self.constant.abs()) * (2 * (terms + 4) * UNIT)
@@ -166,14 +166,14 @@ class Descent:
         helps, hurts = self.coefficients.clamp_min(0), self.coefficients.clamp_max(0)
         cost = torch.linalg.vecdot(hurts, ends.rise)
         self.loss = self.loss + _total(self._lengths() * ends.before) * ROUNDING
-        self._add(_total(cost), -_total(cost), self.coefficients[0, 0].numel())
+        self.add(_total(cost), -_total(cost), self.coefficients[0, 0].numel())
         self.coefficients = (helps * ends.below).addcmul_(hurts, ends.above)
 
     def through_layer(self, layer: Dense, size: Tensor) -> None:
         """The transposed layer; `size` (M, 1, ...) is the Euclidean length of what entered it."""
         lengths = self._lengths()
         biased = _total(lengths) * layer.bias_norm
-        self._add(_total(self.coefficients @ layer.bias), biased, self.coefficients[0, 0].numel())
+        self.add(_total(self.coefficients @ layer.bias), biased, self.coefficients[0, 0].numel())
         terms = 2 * (sum(layer.weight.shape) + 32) * UNIT
         self.loss = self.loss + (_total(lengths * size) * layer.norm + biased) * terms
         self.coefficients = self.coefficients @ layer.transposed
@@ -183,11 +183,11 @@ class Descent:
         helps, hurts = self.coefficients.clamp_min(0), self.coefficients.clamp_max(0)
         costs = hurts * torch.where(trace.flat, trace.upper, trace.excess)
         width = costs.shape[-1]
-        self._add(costs.sum(dim=2), costs.abs().sum(dim=2), width)
+        self.add(costs.sum(dim=2), costs.abs().sum(dim=2), width)
         kept = helps + hurts.masked_fill(trace.flat, 0.0)
         longest = trace.points[-1].after.amax(dim=2)
         lost = (kept.abs() @ layer.column_norms) * longest + kept.abs() @ layer.bias.abs()
-        self._add(kept @ layer.bias, lost, width)
+        self.add(kept @ layer.bias, lost, width)
         self.loss = self.loss + lost * (2 * (sum(layer.weight.shape) + 32) * UNIT)
         cells, rivals = kept.shape[:2]
         count = trace.sizes.shape[2]
@@ -206,7 +206,7 @@ class Descent:
         sizes = centre.abs() + generators.abs().sum(dim=1) + error
         size = (absolute @ sizes.unsqueeze(2)).squeeze(2)
         terms = flat.shape[2]
-        self._add((flat @ centre.unsqueeze(2)).squeeze(2), size, terms)
+        self.add((flat @ centre.unsqueeze(2)).squeeze(2), size, terms)
         slopes = flat @ generators.transpose(1, 2)
         lost = self.loss + size * (4 * (terms + 32) * UNIT)
         reach = slopes.abs().sum(dim=2) + (absolute @ error.unsqueeze(2)).squeeze(2) + lost

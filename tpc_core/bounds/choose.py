@@ -16,7 +16,9 @@ def bounded_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
 
     Those that can come first; among them, those that were trained for certain answers about the transform.
     """
-    pairs = [(card, _objection(card, transform)) for card, _ in fitting_models(transform)]
+    # What is proved is about the network itself, whatever would shake its clouds: no variants.
+    cards = [card for card, _ in fitting_models(transform) if "@" not in card.name]
+    pairs = [(card, _objection(card, transform)) for card in cards]
     return sorted(pairs, key=lambda pair: (pair[1] is not None, _rank(pair[0], transform)))
 
 
@@ -35,14 +37,15 @@ def bounded_model_for(transform: Transform, points: int | None = None) -> Model:
     return load_model(min(good, key=lambda card: (card.num_points or 64) != wanted).name)
 
 
-def _rank(card: ModelCard, transform: Transform) -> tuple[bool, bool, bool]:
+def _rank(card: ModelCard, transform: Transform) -> tuple[bool, bool, bool, float]:
     """Networks that label points last; first those trained for this transform, then those that hold most of it."""
     try:
         ball = kind_of(transform, card.task) == "ball"
     except UnsupportedRequest:
         ball = False
     suits = card.box > 0 if ball else _is_trained_for(card, transform)
-    return card.task == "segmentation", not suits, card.box > 0 and not ball
+    kept = (card.held_aside or {}).get("certain linf 0.01", 0.0) if ball else 0.0
+    return card.task == "segmentation", not suits, card.box > 0 and not ball, -kept
 
 
 def _is_trained_for(card: ModelCard, transform: Transform) -> bool:

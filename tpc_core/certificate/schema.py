@@ -139,6 +139,10 @@ class LedgerRecord(Record):
         )
 
 
+_AT_THE_END = 1e-6
+"""A largest radius that is nearer than this to the end of its search is that end."""
+
+
 class Certificate(Record):
     """A verdict with its evidence: the question, the ledger of votes (or the cells of a certain proof), and what
     follows from the two."""
@@ -170,6 +174,16 @@ class Certificate(Record):
     def alpha(self) -> float:
         """The probability with which the certificate may be wrong; 0 where it was proved without votes."""
         return self.question.options.alpha if self.certain is None else 0.0
+
+    @property
+    def note(self) -> str:
+        """What the sentence does not say: the largest radius is the end of the search, so it may be larger in truth."""
+        asked = self.question.radius
+        if self.verdict != "certified" or not self.question.options.largest:
+            return ""
+        if any(self.radius.get(name, 0.0) < value * (1 - _AT_THE_END) for name, value in asked.items()):
+            return ""
+        return "The search ended here: this is the end of the range, and a larger radius was not tried."
 
     @model_validator(mode="after")
     def _one_kind_of_evidence(self) -> Certificate:

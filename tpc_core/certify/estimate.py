@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from tpc_core.certify.cover import planned_votes as cover_votes
 from tpc_core.certify.prepare import prepare
-from tpc_core.certify.whole import LARGEST_SAMPLES
+from tpc_core.certify.whole import LARGEST_SAMPLES, POINT_SAMPLES
 from tpc_core.certify.whole import planned_votes as whole_votes
 from tpc_core.cloud import Cloud
 from tpc_core.covers import Prices
 from tpc_core.covers.paper import SAMPLES, SINGLE_SAMPLES, cell_count
-from tpc_core.proofs import CoverProof, GridProof
+from tpc_core.ledger.selection import SELECTION
+from tpc_core.proofs import CoverProof, GridProof, PointProof
 from tpc_core.question import DEFAULTS, Options
 from tpc_core.transforms import RadiusInput, Transform
 from tpc_core.votes import BLOCK, BaseClassifier
@@ -23,6 +24,8 @@ class Estimate:
 
     cells: int
     samples: float | None
+    at_most: bool = False
+    """Whether it is a limit: how many parts there are to prove is known only at the end."""
 
 
 def estimate(
@@ -50,6 +53,9 @@ def estimate(
         return Estimate(count, BLOCK + cover_votes(prices, proof.first_cells, p_a))
     if options.protocol == "paper":
         return Estimate(1, float(BLOCK + SINGLE_SAMPLES))
+    if isinstance(proof, PointProof):
+        chosen, _ = SELECTION["segmentation"][-1]
+        return Estimate(1, float(options.budget.samples or chosen + POINT_SAMPLES), at_most=True)
     votes = (
         float(LARGEST_SAMPLES) if options.largest else whole_votes(run.claim.threshold, options.alpha, p_a)
     )

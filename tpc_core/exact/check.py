@@ -57,7 +57,7 @@ def check_margins(
 
 def check_ball(problem: BallProblem, part: float, margin: float) -> None:
     """Bound the ball again; an InvalidCertificate where its margin cannot be proved."""
-    found = problem.bound(part)
+    found = problem.again(part)
     if not found > 0 or margin > found + AGREEMENT * (1 + abs(found)):
         raise InvalidCertificate(f"the ball states a margin of {margin:.6g}; {found:.6g} can be proved")
 

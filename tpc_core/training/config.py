@@ -53,6 +53,12 @@ class Interval(_Strict):
     eps: float = Field(default=0.0, ge=0, description="how far every coordinate may move; 0 turns it off")
     share: float = Field(default=0.5, ge=0, le=1, description="the worst answer's share of the loss")
     ramp: float = Field(default=0.5, gt=0, le=1, description="part of the run over which eps grows")
+    part: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="size of the box relative to eps; a smaller one lies where the network answers worst",
+    )
 
 
 class TrainConfig(_Strict):

@@ -23,7 +23,7 @@ from tpc_core.training.augment import augmented, mixed
 from tpc_core.training.clouds import Clouds, Split, split_clouds
 from tpc_core.training.config import TrainConfig
 from tpc_core.training.export import export
-from tpc_core.training.intervals import interval_logits
+from tpc_core.training.intervals import interval_logits, worst_middle
 from tpc_core.training.journal import Journal
 from tpc_core.training.losses import correct_share, smoothed_loss, taught
 from tpc_core.training.measure import certain_rows, measured
@@ -129,7 +129,7 @@ class Run:
         copies = attacked(points.repeat(config.consistency.noises, 1, 1), self.attacks, self.generator)
         noisy = self.smoothing.perturb(copies, TorchNoise(self.generator))
         if config.interval.eps:
-            logits, leads = interval_logits(self.module, noisy, truth, self.eps)
+            logits, leads = self._bounded(noisy, truth)
         else:
             logits, leads = self.module(noisy), None
         logits, targets = logits.flatten(0, -2), targets if config.augment.mix else truth
@@ -146,6 +146,14 @@ class Run:
         self.step += 1
         self.average.update(self.module, self.step)
         return loss.detach(), correct_share(logits.detach(), truth, config.consistency.noises)
+
+    def _bounded(self, noisy: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
+        """Plain logits, and the worst leads over boxes: of the whole claim, or smaller ones where answers are worst."""
+        box = self.config.interval.part * self.eps
+        middle = None
+        if box < self.eps:
+            middle = worst_middle(self.module, noisy, truth, self.eps - box, self.generator)
+        return interval_logits(self.module, noisy, truth, box, middle)
 
     @torch.no_grad()
     def _answers(self, noisy: Tensor) -> Tensor:
@@ -180,8 +188,12 @@ def train(
     tensorboard: bool = False,
     progress: bool = True,
     split: Split | None = None,
+    watch: Callable[[int, int], None] | None = None,
 ) -> TrainResult:
-    """Train one recipe to the end and export its checkpoint; `resume` continues a run that was cut short."""
+    """Train one recipe to the end and export its checkpoint; `resume` continues a run that was cut short.
+
+    `watch` is told the steps that are done, and those that there are, after every step.
+    """
     split = split if split is not None else split_for(config)
     seen, aside = split_clouds(split, config, runs / "cache")
     names = (
@@ -201,9 +213,16 @@ def train(
         disable=not progress,
         mininterval=5.0,
     ) as bar:
+
+        def advance(loss: float) -> None:
+            bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
+            bar.update()
+            if watch is not None:
+                watch(run.step, config.epochs * steps)
+
         while run.epoch < config.epochs:
             started = time.monotonic()
-            line = run.train_epoch(seen, lambda loss: _advance(bar, loss))
+            line = run.train_epoch(seen, advance)
             if run.epoch % config.measure_every == 0 and run.epoch < config.epochs and len(aside):
                 line |= run.measure(aside, QUICK_VOTES)
             journal.add({"epoch": run.epoch, **line, "seconds": round(time.monotonic() - started, 2)})
@@ -213,11 +232,6 @@ def train(
         figures = run.measure(aside, config.votes)
     weights = export(run.average.values, config, names, len(seen), figures, checkpoints)
     return TrainResult(weights, run.epoch, figures)
-
-
-def _advance(bar: Any, loss: float) -> None:
-    bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
-    bar.update()
 
 
 def _weight_groups(module: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
