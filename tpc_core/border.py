@@ -41,6 +41,7 @@ class Kind:
 
 
 CARD = Kind("a model card", size=256 << 10, values=20_000)
+DATA_SET = Kind("the description of a data set", size=256 << 10, values=20_000)
 RECIPE = Kind("a recipe", size=64 << 10, values=2_000)
 PLAN = Kind("a plan", size=256 << 10, values=20_000)
 CERTIFICATE = Kind("a certificate", size=32 << 20, values=3_000_000, keys=250_000, error=InvalidCertificate)

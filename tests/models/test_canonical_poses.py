@@ -29,6 +29,20 @@ def test_unsheared_takes_out_any_z_shear(points: Tensor) -> None:
     )
 
 
+def test_untwisted_takes_out_a_z_twist(points: Tensor) -> None:
+    # A long box whose corners line up from bottom to top: its slices agree in one way only.
+    box = points.clamp(-0.3, 0.3) * torch.tensor([2.0, 1.0, 3.0])
+    plain = CANONICAL["untwisted"](box)
+    torch.testing.assert_close(plain[..., 2], box[..., 2])
+    for degrees in (-400.0, -33.0, 180.0):
+        angle = math.radians(degrees) * box[..., 2]
+        x, y = box[..., 0], box[..., 1]
+        twisted = torch.stack(
+            [angle.cos() * x - angle.sin() * y, angle.sin() * x + angle.cos() * y, box[..., 2]], dim=2
+        )
+        torch.testing.assert_close(CANONICAL["untwisted"](twisted), plain, atol=0.02, rtol=0)
+
+
 def test_principal_yaw_takes_out_any_z_rotation_up_to_a_half_turn(points: Tensor) -> None:
     before, after = CANONICAL["principal-yaw"](points), CANONICAL["principal-yaw"](turned(points, 77))
     half_turn = turned(after, 180)

@@ -18,7 +18,8 @@ from tpc_core.cli import main
 from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.models import add_model, bring, list_models, load_by_digest, load_model, remove_model
 from tpc_core.models.brought import model_of
-from tpc_core.models.choose import model_for
+from tpc_core.models.brought.onnx_network import OnnxNetwork
+from tpc_core.models.choose import fitting_models, model_for
 from tpc_core.smoothing import CoordinateSmoothing
 from tpc_core.transforms import parse_transform
 from tpc_core.verify import replay
@@ -228,7 +229,8 @@ def test_a_program_needs_consent_whatever_its_ending(home: Path, capsys: pytest.
 
 
 def test_onnx_with_its_weights_elsewhere_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    onnx = pytest.importorskip("onnx")
+    import onnx
+
     onnx_file(strangers_network(home), home / "net.onnx")
     graph = onnx.load(home / "net.onnx")
     weight = graph.graph.initializer[0]
@@ -242,6 +244,79 @@ def test_onnx_with_its_weights_elsewhere_is_refused(home: Path, capsys: pytest.C
     )
     (home / "net.onnx").write_bytes(b"not a graph")
     assert "not an ONNX file" in refused(["models", "add", "x", "--from", "net.onnx"], capsys)
+
+
+LAZY = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+
+    def forward(self, points):
+        from .late import squeezed
+
+        return squeezed(self.layer(points))
+
+
+def make():
+    torch.manual_seed(0)
+    return Net()
+"""
+
+
+def test_code_that_a_network_imports_when_it_is_asked_is_part_of_its_digest(home: Path) -> None:
+    package = home / "lazy_package"
+    (package / "inner").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "nets.py").write_text(LAZY)
+    (package / "late.py").write_text(
+        "def squeezed(x):\n    import lazy_package.inner.deep as deep\n    return x.amax(dim=1) * deep.SIGN\n"
+    )
+    (package / "inner" / "__init__.py").write_text("")
+    (package / "inner" / "deep.py").write_text("SIGN = 1.0\n")
+    try:
+        add_model("lazy", "lazy_package.nets:make", classes=list("abcd"), folder=home)
+        load_model("lazy")
+        load_model("lazy")  # what was imported meanwhile changes nothing
+        (package / "inner" / "deep.py").write_text("SIGN = -1.0\n")
+        with pytest.raises(InvalidFile, match="is not the one that was added"):
+            load_model("lazy")
+    finally:
+        for name in [name for name in sys.modules if name.startswith("lazy_package")]:
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("place", ["node", "graph in a node", "default of an attribute"])
+def test_onnx_with_weights_elsewhere_inside_a_function_is_refused(place: str) -> None:
+    """A function of the file's own can hold tensors too, in places that no graph has."""
+    from onnx import AttributeProto, TensorProto, helper
+
+    outside = TensorProto(
+        name="far", data_type=TensorProto.FLOAT, dims=[1], data_location=TensorProto.EXTERNAL
+    )
+    entry = outside.external_data.add()
+    entry.key, entry.value = "location", "/etc/passwd"
+    constant = helper.make_node("Constant", [], ["c"])
+    constant.attribute.append(AttributeProto(name="value", t=outside, type=AttributeProto.TENSOR))
+    nodes, defaults = [constant, helper.make_node("Add", ["x", "c"], ["y"])], []
+    if place == "graph in a node":
+        ends = [helper.make_tensor_value_info("c", TensorProto.FLOAT, [1])]
+        inner = helper.make_graph([constant], "inner", [], ends)
+        nodes = [helper.make_node("If", ["x"], ["y"], then_branch=inner, else_branch=inner)]
+    if place == "default of an attribute":
+        nodes = [helper.make_node("Identity", ["x"], ["y"])]
+        defaults = [AttributeProto(name="value", t=outside, type=AttributeProto.TENSOR)]
+    opset = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    function = helper.make_function("own", "F", ["x"], ["y"], nodes, opset[:1], attribute_protos=defaults)
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["b", "n", 3]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("F", ["x"], ["y"], domain="own")], "g", ends[:1], ends[1:])
+    made = helper.make_model(graph, opset_imports=opset, ir_version=9, functions=[function])
+    with pytest.raises(InvalidFile, match="keeps its weights in another file"):
+        OnnxNetwork(made.SerializeToString(), "net.onnx")
 
 
 @pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", "a\nb", "", "x" * 200, "`rm`"])
@@ -273,3 +348,44 @@ def test_a_damaged_card_harms_no_other_model(home: Path, capsys: pytest.CaptureF
     assert main(["models", "check"]) == 1
     remove_model("bad")
     assert main(["models", "check"]) == 0
+
+
+def test_a_brought_network_is_offered_under_the_smoothings_that_suit_a_transform(home: Path) -> None:
+    add_model("mine", "strangers_net:make", classes=list("abcd"), folder=home)
+    offered = {
+        transform: [card.name for card, why in fitting_models(parse_transform(transform)) if why is None]
+        for transform in ("z-twist", "z-rotation", "z-taper", "z-twist+z-rotation")
+    }
+    own = {transform: [name for name in names if "mine" in name] for transform, names in offered.items()}
+    assert own["z-twist"] == ["mine@z-twist:20", "mine"]
+    assert set(own["z-rotation"]) == {
+        "mine",
+        "mine@z-rotation:20",
+        "mine@group:z-rotation",
+        "mine@diffusion:15",
+    }
+    assert own["z-taper"] == ["mine"]
+    assert own["z-twist+z-rotation"] == ["mine@z-twist+z-rotation:20,20", "mine"]
+    for name in {name for names in own.values() for name in names}:
+        assert load_model(name).name == name
+    assert model_for(parse_transform("z-twist")).card.brought is None  # the default stays a shipped one
+
+
+@pytest.mark.parametrize("code", ["import sys\nsys.exit(0)", "def make():\n    raise SystemExit(0)", "def make(x): ...",
+                                  "raise ValueError('a\\nb')", "def make(:"])  # fmt: skip
+def test_code_that_breaks_or_leaves_is_one_sentence(
+    code: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "leaving_net.py").write_text(code)
+    try:
+        said = refused(["models", "add", "x", "--from", "leaving_net:make"], capsys)
+    finally:
+        sys.modules.pop("leaving_net", None)
+    assert "failed: " in said
+    assert "unforeseen" not in said
+
+
+def test_tensors_without_a_shape_are_one_sentence(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("lpfa.mlp.0.0", "cic11.lpfa.xyz2feature.0", "cic42.conv2.0", "conv2")
+    torch.save({f"{name}.weight": torch.zeros(()) for name in names}, home / "w.pth")
+    assert "another shape" in refused(["models", "add", "x", "--from", "w.pth"], capsys)

@@ -220,19 +220,48 @@ def pointmlp_names() -> dict[str, tuple[int, ...]]:
     return names | {"classifier.8.weight": (5, 256), "classifier.8.bias": (5,)}
 
 
+def curvenet_names(setting: str = "default") -> dict[str, tuple[int, ...]]:
+    """tiangexiang/CurveNet, core/models/curvenet_cls.py, without anything behind the second setting's first stage."""
+    names = normed("lpfa.mlp.0.0", (32, 9, 1, 1), "lpfa.mlp.0.1", False)
+    width = 32
+    for stage, wide in enumerate((64, 128, 256, 512), start=1):
+        for block, (inputs, ratio) in enumerate([(width, 2), (wide, 4)], start=1):
+            place, planes = f"cic{stage}{block}", inputs // ratio
+            names |= normed(f"{place}.conv1.0", (planes, inputs, 1), f"{place}.conv1.1", False)
+            names |= normed(f"{place}.conv2.0", (wide, planes, 1), f"{place}.conv2.1", False)
+            if inputs != wide:
+                names |= normed(f"{place}.shortcut.0", (wide, inputs, 1), f"{place}.shortcut.1", False)
+            names |= normed(
+                f"{place}.lpfa.xyz2feature.0", (planes, 9, 1, 1), f"{place}.lpfa.xyz2feature.1", False
+            )
+            names |= normed(f"{place}.lpfa.mlp.0.0", (planes, planes, 1, 1), f"{place}.lpfa.mlp.0.1", False)
+            if stage <= (2 if setting == "default" else 1):
+                walk, gather = f"{place}.curvegrouping.walk", f"{place}.curveaggregation"
+                names |= normed(f"{walk}.agent_mlp.0", (1, 2 * planes, 1, 1), f"{walk}.agent_mlp.1", False)
+                names |= normed(f"{walk}.momentum_mlp.0", (2, 2 * planes, 1), f"{walk}.momentum_mlp.1", False)
+                names |= normed(f"{gather}.convd.0", (planes, planes, 1), f"{gather}.convd.1", False)
+                names |= {f"{gather}.conv{x}.weight": (planes // 2, planes, 1) for x in "abc"}
+                names |= {f"{gather}.conv{x}.weight": (planes // 2, planes // 2, 1) for x in "nl"}
+                names[f"{gather}.line_conv_att.weight"] = (1, planes, 1, 1)
+                names[f"{place}.curvegrouping.att.weight"] = (1, planes, 1)
+        width = wide
+    names |= normed("conv0.0", (1024, 512, 1), "conv0.1", False) | normed("conv1", (512, 2048), "bn1", False)
+    return names | {"conv2.weight": (5, 512), "conv2.bias": (5,)}
+
+
 def random_state(names: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
     generator = torch.Generator().manual_seed(0)
     state = {}
     for name, shape in names.items():
         if name.endswith("num_batches_tracked"):
             state[name] = torch.tensor(3)
-        elif name.endswith("running_var"):
+        elif name.endswith("running_var") or (name.endswith(".weight") and len(shape) == 1):
             state[name] = 0.5 + torch.rand(shape, generator=generator)
+        elif len(shape) == 1:
+            state[name] = 0.2 * torch.randn(shape, generator=generator)
         else:
-            state[name] = (
-                torch.randn(shape, generator=generator)
-                / max(1, shape[-1] if len(shape) < 2 else shape[1]) ** 0.5
-            )
+            # Gains near one: with smaller ones a deep network would say the same of every cloud.
+            state[name] = 1.5 * torch.randn(shape, generator=generator) / max(1, shape[1]) ** 0.5
     for i in range(1, 6):  # the two names of DGCNN's BatchNorms are one tensor
         state |= {f"bn{i}.{k.split('.', 2)[2]}": v for k, v in state.items() if k.startswith(f"conv{i}.1.")}
     return state
@@ -243,6 +272,8 @@ RELEASES = {
     "pointnet2": pointnet2_names,
     "pointnet2-msg": pointnet2_msg_names,
     "pointmlp": pointmlp_names,
+    "curvenet-release": curvenet_names,
+    "curvenet-release-long": partial(curvenet_names, "long"),
 }
 
 
@@ -253,7 +284,7 @@ def test_a_release_loads_by_the_names_of_its_state_dict(release: str, tmp_path: 
         state = {name: tensor for name, tensor in state.items() if name in RELEASES[release]()}
     torch.save(state, tmp_path / "w.pth")
     model = bring(str(tmp_path / "w.pth"), classes=CLASSES, smoothing=SMOOTHING, num_points=64)
-    assert model.card.architecture == release.partition("-")[0]
+    assert release.startswith(model.card.architecture)
     answers = model.classifier()(0.5 * torch.randn(3, 64, 3))
     assert answers.shape == (3, 5)
     assert bool(torch.isfinite(answers).all())
@@ -315,6 +346,119 @@ def test_dgcnn_gives_the_logits_of_its_definition(tmp_path: Path) -> None:
     rows = leaky(layer(state, "linear2", "bn7", leaky(layer(state, "linear1", "bn6", rows))))
     expected = rows @ state["linear3.weight"].T + state["linear3.bias"]
     torch.testing.assert_close(model.classifier()(cloud[None]), expected, atol=1e-3, rtol=1e-3)
+
+
+class OneCurveNet:
+    """CurveNet's release on one cloud, step by step from a state dict; features are (N, C)."""
+
+    def __init__(self, state: dict[str, Tensor], setting: str) -> None:
+        self.state = state
+        self.curves, self.length = {"default": (100, 5), "long": (10, 30)}[setting]
+
+    def __call__(self, points: Tensor) -> Tensor:
+        positions = self.positions(points, "lpfa.mlp.0")
+        features = LEAKY(positions).amax(dim=1)
+        for stage, (count, radius) in enumerate([(1024, 0.05), (1024, 0.05), (256, 0.1), (64, 0.2)], start=1):
+            if len(points) > count:
+                points, features = self.coarser(points, features, count, radius)
+            for block in (1, 2):
+                features = self.block(f"cic{stage}{block}", points, features)
+        rows = torch.relu(layer(self.state, "conv0.0", "conv0.1", features))
+        rows = torch.cat([rows.amax(dim=0), rows.mean(dim=0)])[None]
+        rows = torch.relu(layer(self.state, "conv1", "bn1", rows))
+        return rows @ self.state["conv2.weight"].T + self.state["conv2.bias"]
+
+    def near(self, points: Tensor) -> Tensor:
+        """The 21 nearest of each, itself first."""
+        return torch.cdist(points, points).topk(21, largest=False).indices
+
+    def positions(self, points: Tensor, place: str) -> Tensor:
+        near = self.near(points)[:, :20]
+        own = points[:, None].expand(-1, 20, -1)
+        triples = torch.cat([own, points[near], points[near] - own], dim=2)
+        return layer(self.state, f"{place}.0", f"{place}.1", triples.flatten(0, 1)).view(len(points), 20, -1)
+
+    def coarser(self, points: Tensor, features: Tensor, count: int, radius: float) -> tuple[Tensor, Tensor]:
+        chosen, distance = [0], torch.full((len(points),), torch.inf)
+        while len(chosen) < count:
+            distance = torch.minimum(distance, (points - points[chosen[-1]]).square().sum(dim=1))
+            chosen.append(int(distance.argmax()))
+        inside = [
+            torch.nonzero((points - points[c]).square().sum(dim=1) <= radius**2)[:20, 0] for c in chosen
+        ]
+        return points[chosen], torch.stack([features[rows].amax(dim=0) for rows in inside])
+
+    def block(self, place: str, points: Tensor, features: Tensor) -> Tensor:
+        state = self.state
+        x = LEAKY(layer(state, f"{place}.conv1.0", f"{place}.conv1.1", features))
+        near = self.near(points)
+        if f"{place}.curvegrouping.att.weight" in state:
+            x = self.with_curves(place, x, near[:, 1:])
+        edges = LEAKY(x[near[:, :20]] - x[:, None] + self.positions(points, f"{place}.lpfa.xyz2feature"))
+        edges = LEAKY(layer(state, f"{place}.lpfa.mlp.0.0", f"{place}.lpfa.mlp.0.1", edges.flatten(0, 1)))
+        x = edges.view(len(points), 20, -1).mean(dim=1)
+        x = layer(state, f"{place}.conv2.0", f"{place}.conv2.1", x)
+        if f"{place}.shortcut.0.weight" in state:
+            features = layer(state, f"{place}.shortcut.0", f"{place}.shortcut.1", features)
+        return LEAKY(x + features)
+
+    def with_curves(self, place: str, x: Tensor, near: Tensor) -> Tensor:
+        def matrix(name: str) -> Tensor:
+            return self.state[f"{place}.{name}.weight"].flatten(1).T
+
+        curves = self.walked(place, x, near)  # (S, L, C)
+        weight = curves @ matrix("curveaggregation.line_conv_att")
+        inter = (curves * weight.softmax(dim=1)).sum(dim=1) @ matrix("curveaggregation.conva")
+        intra = (curves * weight.softmax(dim=0)).sum(dim=0) @ matrix("curveaggregation.convb")
+        query = x @ matrix("curveaggregation.convc")
+        learnt = torch.cat(
+            [
+                (query @ inter.T).softmax(dim=1) @ inter @ matrix("curveaggregation.convn"),
+                (query @ intra.T).softmax(dim=1) @ intra @ matrix("curveaggregation.convl"),
+            ],
+            dim=1,
+        )
+        out = "curveaggregation.convd"
+        return LEAKY(x + layer(self.state, f"{place}.{out}.0", f"{place}.{out}.1", learnt))
+
+    def walked(self, place: str, x: Tensor, near: Tensor) -> Tensor:
+        walk = f"{place}.curvegrouping.walk"
+        score = (x @ self.state[f"{place}.curvegrouping.att.weight"].flatten(1).T).sigmoid()
+        rows, at = x * score, score[:, 0].topk(self.curves).indices
+        before, here, path = rows[at], rows[at], []
+        for step in range(self.length):
+            if step:
+                both = torch.cat([here, before], dim=1)
+                shares = layer(self.state, f"{walk}.momentum_mlp.0", f"{walk}.momentum_mlp.1", both)
+                # The release holds them as (2, S), and reads that memory as (S, 2).
+                shares = shares.softmax(dim=1).T.contiguous().view(self.curves, 2)
+                before = shares[:, :1] * here + shares[:, 1:] * before
+            around = rows[near[at]]  # (S, 20, C)
+            asked = torch.cat([around, before[:, None].expand_as(around)], dim=2).flatten(0, 1)
+            scores = layer(self.state, f"{walk}.agent_mlp.0", f"{walk}.agent_mlp.1", asked).view(-1, 20)
+            if step:
+                cosine = torch.cosine_similarity((here - before)[:, None], around - here[:, None], dim=2)
+                scores = scores * (1 + cosine).clamp(0, 1)
+            best = scores.argmax(dim=1)
+            curve = torch.arange(self.curves)
+            here, at = around[curve, best], near[at][curve, best]
+            path.append(here)
+        return torch.stack(path, dim=1)
+
+
+LEAKY = partial(torch.nn.functional.leaky_relu, negative_slope=0.2)
+
+
+@pytest.mark.parametrize("setting", ["default", "long"])
+def test_curvenets_release_gives_the_logits_of_its_definition(setting: str, tmp_path: Path) -> None:
+    state = random_state(curvenet_names(setting))
+    torch.save(state, tmp_path / "w.pth")
+    model = bring(str(tmp_path / "w.pth"), classes=CLASSES, smoothing=SMOOTHING)
+    assert model.card.num_points == 1024
+    clouds = torch.randn(2, 1024, 3, generator=torch.Generator().manual_seed(8))
+    clouds = clouds / clouds.norm(dim=2, keepdim=True)
+    expected = torch.cat([OneCurveNet(state, setting)(cloud) for cloud in clouds])
+    torch.testing.assert_close(model.classifier()(clouds), expected, atol=1e-3, rtol=1e-3)
 
 
 def test_unknown_names_are_refused_in_one_line(tmp_path: Path) -> None:

@@ -50,7 +50,6 @@ def test_names_from_files_stay_text() -> None:
 
 
 def test_the_explorer_answers_to_its_sliders_and_its_button() -> None:
-    pytest.importorskip("anywidget")
     from tpc_core.notebook import Explorer
 
     explorer = Explorer(load_model("pointnet64-noise"), load_object("gallery:car-1"), "z-rotation", 5)
@@ -69,10 +68,9 @@ def test_the_explorer_answers_to_its_sliders_and_its_button() -> None:
 
 
 def test_a_notebook_runs_with_a_kernel_of_its_own() -> None:
-    nbclient = pytest.importorskip("nbclient")
-    nbformat = pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
-    pytest.importorskip("anywidget")
+    import nbclient
+    import nbformat
+
     cells = [
         "from tpc_core import load_model, load_object\nfrom tpc_core.notebook import Explorer",
         "Explorer(load_model('pointnet64-noise'), load_object('gallery:chair-1'), 'z-taper')",

@@ -133,6 +133,8 @@ def _run(messages: Iterator[Any], partial: Path | None, *, silent: bool) -> Cert
 def _show(certificate: Certificate, out: Path | None) -> None:
     colour = {"certified": "green", "refuted": "red", "undecided": "yellow"}[certificate.verdict]
     click.echo(click.style(certificate.verdict.upper(), fg=colour, bold=True) + f"  {certificate.sentence}")
+    if certificate.note:
+        click.echo(certificate.note)
     model, cloud = certificate.model, certificate.cloud
     click.echo(
         f"  object     {cloud.name}, {cloud.count} points"

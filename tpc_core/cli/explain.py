@@ -31,6 +31,9 @@ from tpc_core.forecast import SigmaLook, sweep_judgement, sweep_sigmas
 from tpc_core.models import Model, load_by_digest, load_model
 from tpc_core.proofs import CellStanding
 
+MOST_VOTES = 1_000_000
+"""Votes that --more may cast where neither --samples nor the question allows more."""
+
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
@@ -46,7 +49,11 @@ from tpc_core.proofs import CellStanding
 @click.option(
     "--more", is_flag=True, help="Finish the whole run: cast the votes that are missing; the guarantee holds."
 )
-@click.option("--samples", type=click.IntRange(1), help="With --more: at most this many votes.")
+@click.option(
+    "--samples",
+    type=click.IntRange(1),
+    help="With --more: at most this many votes; default: the question's own budget, or 1000000 if that is more.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Write the certificate as it stands afterwards.")
 @click.option("--model", "-m", help="The checkpoint that voted; by default the one that is named inside.")
 @as_json
@@ -108,6 +115,7 @@ def _worst(view: CaseView, cells: int) -> list[tuple[CellStanding, Finding]]:
 def _continued(view: CaseView, model: Model, samples: int | None, *, silent: bool) -> Certificate:
     """What the primary remedy says, done: the votes of the whole run."""
     before = view.certificate
+    samples = samples or max(before.question.options.budget.samples or 0, MOST_VOTES)
     remedy = explain_certificate(view).primary
     focus: Focus | None = remedy.focus if remedy is not None and remedy.action == "go-on" else None
     with progress_bar("votes", silent=silent) as bar:
@@ -165,7 +173,7 @@ def _remedy_line(remedy: Remedy) -> str:
     if remedy.votes and math.isfinite(remedy.votes):
         said = f"{count(remedy.votes)} more votes" in remedy.sentence
         words = [] if said else [f"about {count(remedy.votes)} votes"]
-        words += [f"{remedy.chance:.0%} likely to do"] if remedy.chance is not None else []
+        words += [f"enough with probability {100 * remedy.chance:.0f} %"] if remedy.chance is not None else []
         cost = f" ({', '.join(words)})" if words else ""
     return f"{remedy.sentence}{cost}"
 

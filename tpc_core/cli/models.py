@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from tpc_core.cli.options import as_json
-from tpc_core.errors import InvalidValue, TpcError
+from tpc_core.errors import InvalidValue, TpcError, UnknownName
 from tpc_core.models import ModelCard, list_models
 from tpc_core.smoothing import parse_smoothing, smoothing_from_json
 
@@ -190,6 +190,8 @@ def check(name: str | None, as_json: bool) -> int:
         try:
             examine(one)
             found[one] = None
+        except UnknownName:
+            raise
         except TpcError as error:
             found[one] = str(error)
     if as_json:

@@ -1,6 +1,6 @@
 """Why a certificate failed, and what would settle it: causes with evidence, remedies with their cost."""
 
-from tpc_core.explain.cell_causes import explain_cell, smaller_radius
+from tpc_core.explain.cell_causes import explain_cell, retrain, smaller_radius
 from tpc_core.explain.compare import (
     DifferenceMap,
     Row,
@@ -45,6 +45,7 @@ __all__ = [
     "percent",
     "prediction_path",
     "probability",
+    "retrain",
     "shared_half_widths",
     "shrink_claim",
     "smaller_radius",

@@ -118,6 +118,15 @@ def other_model() -> Remedy:
     return Remedy("other-model", "compare the models on this object", note=note)
 
 
+def retrain() -> Remedy:
+    """Show the network the attacks that break it, and let it learn."""
+    note = (
+        "The network learns on its training data, under the noise of this run and under attacks of this region. The "
+        "trained network is a new model; a new run certifies it."
+    )
+    return Remedy("retrain", "train this model further for this attack", note=note)
+
+
 def smaller_radius(part: float = 1.0) -> Remedy:
     """A new run that looks for the largest radius, up to a part of the present one."""
     note = "A new run grows the region from the object outwards, and stops where the proof ends."
@@ -180,7 +189,7 @@ def _top_class(view: CaseView, cell: CellStanding) -> Finding:
             "wrong-from-the-start",
             f"Over all rotations, {rival} has more votes than {name}: the class chosen first is not the top class.",
             (line,),
-            (other_model(),),
+            (other_model(), retrain()),
             (cell.path,),
         )
     return Finding(
@@ -218,7 +227,7 @@ def _another_class(view: CaseView, cell: CellStanding) -> Finding:
             "wrong-from-the-start",
             f"{view.class_name} has less than half of the votes, even without an attack.",
             lines(view, cell),
-            (other_model(), sweep(view)),
+            (other_model(), sweep(view), retrain()),
             (cell.path,),
         )
     place = "here" if view.region is None or view.size(cell.z) <= 1.0 else "just outside the region"
@@ -227,7 +236,7 @@ def _another_class(view: CaseView, cell: CellStanding) -> Finding:
         "another-class",
         f"The smoothed model prefers another class {place}: {view.class_name} has less than half of the votes.",
         lines(view, cell),
-        (Remedy("attack", words, votes=TEST_VOTES, cells=(cell.path,)),),
+        (Remedy("attack", words, votes=TEST_VOTES, cells=(cell.path,)), other_model(), retrain()),
         (cell.path,),
     )
 
@@ -285,7 +294,7 @@ def _unsure(view: CaseView, cell: CellStanding) -> Finding:
         "unsure",
         what,
         (*lines(view, cell), f"without an attack {share} of the votes are for {view.class_name}"),
-        (first, sweep(view), *more_votes(view, cell), other_model()),
+        (first, sweep(view), *more_votes(view, cell), other_model(), retrain()),
         (cell.path,),
     )
 

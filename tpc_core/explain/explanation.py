@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tpc_core.case_view import CaseView
 from tpc_core.certificate.schema import Certificate
-from tpc_core.explain.cell_causes import explain_cell, other_model, smaller_radius
+from tpc_core.explain.cell_causes import explain_cell, other_model, retrain, smaller_radius
 from tpc_core.explain.findings import CASTS_VOTES, Cause, Finding, Remedy
 from tpc_core.explain.shrink_claim import can_shrink_claim
 from tpc_core.explain.words import capital, count, percent
@@ -129,7 +129,7 @@ def _from_the_start(view: CaseView) -> list[Finding]:
             f"The model says {name}, but the object is a {label}. A certificate would only prove that the wrong answer "
             "does not change.",
             (f"{got:,} of {select.n:,} votes for {name}, {right:,} for {label}, without an attack",),
-            (other_model(),),
+            (other_model(), retrain()),
         )
     ]
 

@@ -44,6 +44,7 @@ Action = Literal[
     "smaller-radius",
     "claim-less",
     "new-run",
+    "retrain",
 ]
 CASTS_VOTES: tuple[Action, ...] = ("go-on", "more-votes", "refine")
 """What lengthens the ledger of the certificate itself: `continue_run` with the remedy's focus."""

@@ -16,6 +16,7 @@ from tpc_core.forecast.sigma_sweep import (
     sweep_sigmas,
     sweep_votes,
 )
+from tpc_core.forecast.voting_speed import voting_speed
 
 __all__ = [
     "FACTORS",
@@ -44,4 +45,5 @@ __all__ = [
     "sweep_sigmas",
     "sweep_votes",
     "untested_share",
+    "voting_speed",
 ]

@@ -71,7 +71,7 @@ def place_costs(view: CaseView, cells: Sequence[CellStanding], reading: Reading 
 def cover_cost(cover: CoverProof, looks: Array, cells: Sequence[Cell], patience: float) -> float:
     """Votes that fresh cells take if p_A is as it looks at each of them; infinite where one is beyond hope."""
     prices = Prices(cover.alpha, cover.region.dim)
-    costs = [prices.cell(float(p), min(c.reach, 10.0), c.depth) for c, p in zip(cells, looks, strict=True)]
+    costs = [_fresh(prices, float(p), min(c.reach, 10.0), c.depth) for c, p in zip(cells, looks, strict=True)]
     return math.inf if max(costs, default=0.0) > patience else float(sum(costs))
 
 
@@ -103,17 +103,24 @@ def _fresh(prices: Prices, p_a: float, reach: float, depth: int) -> float:
     whole, stay = prices.cell(p_a, reach, depth), prices.stay(p_a, reach, depth)
     if whole < stay or stay > _FIRST_BLOCKS * BLOCK:
         return whole
-    height = float(special.ndtri(min(p_a, 1 - 1e-6)))
-    return mean_votes(round(height, 1), round(reach, 2), level(prices.alpha, depth))
+    return _mean_votes(_height(p_a), Threshold.at(round(reach, 2)), level(prices.alpha, depth))
+
+
+def sample_cost(p_a: float, threshold: Threshold, alpha: float) -> float:
+    """The votes of one sample without any yet, if p_A is as it looks; infinite where it would never pass."""
+    expected = expected_votes(float(f"{p_a:.4g}"), threshold.q, alpha, BLOCK)
+    return expected if expected > _FIRST_BLOCKS * BLOCK else _mean_votes(_height(p_a), threshold, alpha)
+
+
+def _height(p_a: float) -> float:
+    """p_A on the scale of sigmas, rounded, so that alike places are computed once."""
+    return round(float(special.ndtri(min(p_a, 1 - 1e-6))), 1)
 
 
 @lru_cache(maxsize=1 << 14)
-def mean_votes(height: float, reach: float, alpha: float) -> float:
-    """About how many votes the test takes on average: a block for each reading at which it has not passed.
-
-    p_A and what it must exceed are given on the scale of sigmas, rounded, so that alike cells are computed once.
-    """
-    p_a, threshold = float(special.ndtr(height)), Threshold.at(reach)
+def _mean_votes(height: float, threshold: Threshold, alpha: float) -> float:
+    """About how many votes the test takes on average: a block for each reading at which it has not passed."""
+    p_a = float(special.ndtr(height))
     votes = float(BLOCK)
     for size in range(BLOCK, 2 * _FIRST_BLOCKS * BLOCK, BLOCK):
         least = least_count(size, threshold, alpha)

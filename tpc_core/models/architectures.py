@@ -9,6 +9,7 @@ from torch import nn
 
 from tpc_core.errors import InvalidValue, unknown_name
 from tpc_core.models.curvenet import CurveNet
+from tpc_core.models.curvenet_release import ReleasedCurveNet
 from tpc_core.models.dgcnn import DGCNN
 from tpc_core.models.pointmlp import PointMLP
 from tpc_core.models.pointnet import PointNet
@@ -30,6 +31,7 @@ ARCHITECTURES: dict[str, Callable[..., nn.Module]] = {
     "pointnet-tnets": _pointnet_tnets,
     "pointnet-segmentation": _segmentation,
     "curvenet": CurveNet,
+    "curvenet-release": ReleasedCurveNet,
     "dgcnn": DGCNN,
     "pointnet2": PointNet2,
     "pointmlp": PointMLP,

@@ -6,6 +6,7 @@ for any base classifier. A pose that undoes part of a transform makes the votes 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -13,6 +14,12 @@ from torch import Tensor
 
 TINY = 1e-6
 """Keeps divisions finite for clouds that have no extent along an axis."""
+
+FARTHEST_TWIST = 720.0
+"""Twists are sought this far on both sides, in degrees: four sigmas of the noise, and room for a cloud's own."""
+
+TWIST_STEP = 10.0
+"""Degrees between the twists that are tried; between them a parabola decides."""
 
 
 def as_given(points: Tensor) -> Tensor:
@@ -38,6 +45,40 @@ def unsheared(points: Tensor) -> Tensor:
     z = points[..., 2:]
     slope = (points[..., :2] * z).sum(dim=1, keepdim=True) / (z.square().sum(dim=1, keepdim=True) + TINY)
     return torch.cat([points[..., :2] - slope * z, z], dim=2)
+
+
+def untwisted(points: Tensor) -> Tensor:
+    """The cloud without its z-twist: turned back by the twist after which its slices point the same way.
+
+    Slices agree where sum r^2 exp(2i a) and sum r^2 exp(4i a) over all points, of radius r and angle a about z, are
+    longest: the first knows a direction of largest extent, the second the sides of a square. A cloud that is twisted
+    further has the same maximum, moved by that twist, as long as it stays in the range that is searched.
+    """
+    tried = torch.arange(0, FARTHEST_TWIST + 1, TWIST_STEP, device=points.device).deg2rad().to(points)
+    x, y, z = points.unbind(dim=2)
+    double = torch.stack([x.square() - y.square(), 2 * x * y], dim=2)
+    a, b = double.unbind(dim=2)
+    fourfold = torch.stack([a.square() - b.square(), 2 * a * b], dim=2)
+    fourfold = fourfold / (x.square() + y.square() + TINY).unsqueeze(2)
+    angle = 2 * tried.unsqueeze(1) * z.unsqueeze(1)
+    cos, sin = angle.cos(), angle.sin()
+    # |sum (a + ib) exp(-it)|^2 for t and for -t: the two differ in the sign of one product only.
+    even, odd = _lengths(cos @ double, sin @ double)
+    more_even, more_odd = _lengths((2 * cos.square() - 1) @ fourfold, (2 * sin * cos) @ fourfold)
+    even, odd = even + more_even, odd + more_odd
+    length = torch.cat([(even - odd)[:, 1:].flip(1), even + odd], dim=1)
+    best = length.argmax(dim=1, keepdim=True).clamp(1, length.shape[1] - 2)
+    before, here, after = (length.gather(1, best + move) for move in (-1, 0, 1))
+    off = (0.5 * (before - after) / (before - 2 * here + after - TINY**2)).clamp(-1, 1)
+    twist = (best + off) * math.radians(TWIST_STEP) - math.radians(FARTHEST_TWIST)
+    cos, sin = (twist * z).cos(), (twist * z).sin()
+    return torch.stack([cos * x + sin * y, cos * y - sin * x, z], dim=2)
+
+
+def _lengths(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+    """Squared lengths of turned sums, (B, K, 2) each: the part that is even in the angle, and the odd one."""
+    even = cos.square().sum(dim=2) + sin.square().sum(dim=2)
+    return even, 2 * (cos[..., 0] * sin[..., 1] - cos[..., 1] * sin[..., 0])
 
 
 def principal_yaw(points: Tensor) -> Tensor:
@@ -71,6 +112,7 @@ CANONICAL: dict[str, Callable[[Tensor], Tensor]] = {
     "centred": centred,
     "unit-size": unit_size,
     "unsheared": unsheared,
+    "untwisted": untwisted,
     "principal-yaw": principal_yaw,
     "principal-axes": principal_axes,
     "whitened": whitened,

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from tpc_core.errors import UnsupportedRequest
+from tpc_core.errors import TpcError, UnsupportedRequest
 from tpc_core.models.card import ModelCard
-from tpc_core.models.store import Model, list_models, load_model, shipped_names
-from tpc_core.smoothing import Cover, CylinderSmoothing, OneProbability, Rule, rule_for, smoothing_from_json
+from tpc_core.models.precision import Variant
+from tpc_core.models.store import Model, card_of_variant, list_models, load_model, shipped_names
+from tpc_core.smoothing import (
+    Cover,
+    CylinderSmoothing,
+    OneProbability,
+    Rule,
+    parse_smoothing,
+    rule_for,
+    smoothing_from_json,
+)
 from tpc_core.transforms import Composition, Transform
 
 _ANY_CLOUD = np.array([[0.5, 0.0, 0.1], [-0.5, 0.0, -0.1]])
@@ -16,9 +25,11 @@ _ANY_CLOUD = np.array([[0.5, 0.0, 0.1], [-0.5, 0.0, -0.1]])
 def fitting_models(transform: Transform) -> list[tuple[ModelCard, str | None]]:
     """Every model with None, or with the reason why it cannot certify this transform.
 
-    Those that can come first, the best suited at the top.
+    Those that can come first, the best suited at the top. A network that somebody brought stands there under its own
+    smoothing and, as NAME@smoothing, under those that suit the transform.
     """
-    pairs = [(card, _objection(card, transform)) for card in list_models()]
+    cards = [known for card in list_models() for known in (card, *_variants(card, transform))]
+    pairs = [(card, _objection(card, transform)) for card in cards]
     fitting = sorted((p for p in pairs if p[1] is None), key=lambda pair: _rank(pair[0], transform, 64))
     return fitting + [pair for pair in pairs if pair[1] is not None]
 
@@ -38,6 +49,27 @@ def model_for(transform: Transform, name: str | None = None, points: int | None 
             f"no shipped checkpoint can certify {transform.name}; train one, or name one by --model"
         )
     return load_model(min(fitting, key=lambda card: _rank(card, transform, wanted)).name)
+
+
+def _variants(card: ModelCard, transform: Transform) -> list[ModelCard]:
+    """A brought network under the smoothings that suit a transform; shipped ones were trained for their own."""
+    if card.brought is None:
+        return []
+    sigmas = ",".join("20" if radius.unit == "deg" else "0.1" for radius in transform.radii)
+    words = (f"{transform.name}:{sigmas}", f"group:{transform.name}", "diffusion:15")
+    return [variant for word in words if (variant := _suited(card, word, transform)) is not None]
+
+
+def _suited(card: ModelCard, word: str, transform: Transform) -> ModelCard | None:
+    try:
+        smoothing = parse_smoothing(word)
+        rule = rule_for(transform, smoothing, _ANY_CLOUD)
+    except TpcError:
+        return None
+    # Cells can be had by the network's own noise; another smoothing is for what needs one probability.
+    if isinstance(rule, Cover) or smoothing == smoothing_from_json(card.smoothing):
+        return None
+    return card_of_variant(card, Variant(card.name, smoothing=word), smoothing)
 
 
 def _rank(

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from tpc_core.errors import unknown_name
 from tpc_core.models.canonical import CANONICAL
-from tpc_core.models.curves import CurveAggregation, CurveGrouping
+from tpc_core.models.curves import CurveAggregation, CurveGrouping, Walk
 from tpc_core.models.layers import NormedLinear, RowLayer
 from tpc_core.models.neighbours import farthest_subset, gather, largest_around, nearest
 from tpc_core.models.pooled import norm_map
@@ -48,15 +48,17 @@ COMPACT = (
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The points of a stage (B, N, 3) and the neighbours of each (B, N, k)."""
+    """The points of a stage (B, N, 3), the neighbours of each (B, N, k), itself first, and where a walk may step."""
 
     points: Tensor
     neighbours: Tensor
+    steps: Tensor
 
     @classmethod
     def of(cls, points: Tensor, count: int) -> Surroundings:
-        """The `count` nearest neighbours of every point."""
-        return cls(points, nearest(points, count))
+        """The `count` nearest neighbours of every point; a walk steps to all of them but the point itself."""
+        neighbours = nearest(points, count)
+        return cls(points, neighbours, neighbours[..., 1:])
 
     @cached_property
     def moments(self) -> tuple[Tensor, Tensor]:
@@ -117,22 +119,28 @@ class LocalFeatures(nn.Module):
 class Block(nn.Module):
     """A curve intervention convolution (CIC): narrow, walk curves, look around, widen, add."""
 
-    def __init__(self, inputs: int, outputs: int, narrowing: int, stage: Stage) -> None:
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        narrowing: int,
+        curves: tuple[int, int] | None,
+        walk: type[Walk] = Walk,
+    ) -> None:
         super().__init__()
         planes = inputs // narrowing
         self.narrow = NormedLinear(inputs, planes)
-        self.grouping = CurveGrouping(planes, *stage.curves) if stage.curves else None
-        self.aggregation = CurveAggregation(planes) if stage.curves else None
+        self.grouping = CurveGrouping(planes, *curves, walk) if curves else None
+        self.aggregation = CurveAggregation(planes) if curves else None
         self.local = LocalFeatures(planes)
         self.widen = NormedLinear(planes, outputs)
         self.shortcut = NormedLinear(inputs, outputs) if inputs != outputs else None
 
     def forward(self, features: Tensor, around: Surroundings) -> Tensor:
-        """(B, N, C) -> (B, N, C'); a point's neighbours start with itself."""
-        neighbours = around.neighbours
+        """(B, N, C) -> (B, N, C')."""
         narrow = F.leaky_relu(self.narrow(features), SLOPE)
-        if self.grouping is not None and self.aggregation is not None and neighbours.shape[2] > 1:
-            curves = self.grouping(narrow, neighbours[..., 1:])
+        if self.grouping is not None and self.aggregation is not None and around.steps.shape[2] > 0:
+            curves = self.grouping(narrow, around.steps)
             narrow = self.aggregation(narrow, curves)
         wide = self.widen(self.local(narrow, around))
         shortcut = features if self.shortcut is None else self.shortcut(features)
@@ -169,8 +177,8 @@ class CurveNet(nn.Module):
         self.blocks = nn.ModuleList()
         width = 32
         for stage in self.stages:
-            self.blocks.append(Block(width, stage.width, 2, stage))
-            self.blocks.append(Block(stage.width, stage.width, 4, stage))
+            self.blocks.append(Block(width, stage.width, 2, stage.curves))
+            self.blocks.append(Block(stage.width, stage.width, 4, stage.curves))
             width = stage.width
         self.last = RowLayer(width, width)
         self.hidden = RowLayer(2 * width, width)

@@ -67,7 +67,7 @@ class Walk(nn.Module):
         for step in range(self.length):
             candidates = around.index_select(0, position)
             if step:
-                blend = self.momentum(torch.cat([here, state], dim=1)).softmax(dim=1)
+                blend = self.blend(here, state, start.shape[1])
                 state = blend[:, :1] * here + blend[:, 1:] * state
             scores = pull.take(candidates) + (state @ of_state).unsqueeze(1)
             scores = self.agent.norm_rows(scores.unsqueeze(2)).squeeze(2)
@@ -77,6 +77,11 @@ class Walk(nn.Module):
             position = candidates.gather(1, best).squeeze(1)
             curve.append(here)
         return torch.stack(curve, dim=1).view(*start.shape, self.length, -1)
+
+    def blend(self, here: Tensor, state: Tensor, curves: int) -> Tensor:
+        """How much of where it is and of where it was a curve goes on with; (M, C), (M, C) -> (M, 2)."""
+        shares: Tensor = self.momentum(torch.cat([here, state], dim=1)).softmax(dim=1)
+        return shares
 
 
 @torch.no_grad()
@@ -95,11 +100,11 @@ def forwardness(direction: Tensor, rows: Tensor, candidates: Tensor, here: Tenso
 class CurveGrouping(nn.Module):
     """Chooses where curves start, by a learned score of every point, and walks them."""
 
-    def __init__(self, width: int, curves: int, length: int) -> None:
+    def __init__(self, width: int, curves: int, length: int, walk: type[Walk] = Walk) -> None:
         super().__init__()
         self.curves = curves
         self.attention = nn.Linear(width, 1, bias=False)
-        self.walk = Walk(width, length)
+        self.walk = walk(width, length)
 
     def forward(self, features: Tensor, neighbours: Tensor) -> Tensor:
         """(B, N, C), (B, N, k) -> curves (B, S, length, C)."""

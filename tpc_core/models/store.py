@@ -119,7 +119,7 @@ def load_model(name_or_path: str) -> Model:
     variant = parse_variant(name_or_path)
     smoothing = None if variant.smoothing is None else parse_smoothing(variant.smoothing)
     model = _load(variant.checkpoint)
-    card = _card_of_variant(model.card, variant, smoothing)
+    card = card_of_variant(model.card, variant, smoothing)
     return model if card is model.card else Model(card, model.module, variant.precision)
 
 
@@ -154,7 +154,7 @@ def built(card: ModelCard, data: bytes, source: str) -> nn.Module:
     return module.eval()
 
 
-def _card_of_variant(card: ModelCard, variant: Variant, smoothing: Smoothing | None) -> ModelCard:
+def card_of_variant(card: ModelCard, variant: Variant, smoothing: Smoothing | None) -> ModelCard:
     """What was measured of the full network, under its own smoothing, was not measured of a variant."""
     changed: dict[str, Any] = {}
     if smoothing is not None:
@@ -259,7 +259,7 @@ def load_card(name: str) -> ModelCard:
     variant = parse_variant(name)
     smoothing = None if variant.smoothing is None else parse_smoothing(variant.smoothing)
     weights = _known_weights(variant.checkpoint)
-    return _card_of_variant(read_card(weights.with_suffix(".json")), variant, smoothing)
+    return card_of_variant(read_card(weights.with_suffix(".json")), variant, smoothing)
 
 
 def encode_weights(tensors: dict[str, Tensor]) -> bytes:

@@ -8,6 +8,7 @@ from tpc_core.teaching.cells import (
     taper_gap,
     vote_on_cells,
 )
+from tpc_core.teaching.experiments import ballots_of, cells_of, first_breaks, line_of, turning_of
 from tpc_core.teaching.forms import MarginForms, NeuronForm, bending_neuron, margin_forms
 from tpc_core.teaching.line import Line, answers_along
 from tpc_core.teaching.peeking import METHODS, Method, PeekingStudy, study_peeking
@@ -37,12 +38,16 @@ __all__ = [
     "Repeated",
     "angle_density",
     "answers_along",
+    "ballots_of",
     "bending_neuron",
     "cast_ballots",
+    "cells_of",
     "coupled_votes",
     "evidence_paths",
     "exact_taper_factor",
+    "first_breaks",
     "guaranteed_share",
+    "line_of",
     "margin_forms",
     "paper_taper_factor",
     "pole_share",
@@ -51,6 +56,7 @@ __all__ = [
     "study_peeking",
     "taper_cells",
     "taper_gap",
+    "turning_of",
     "uniform_angle_density",
     "vote_on_cells",
     "worst_half_space",

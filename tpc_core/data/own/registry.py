@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tpc_core.border import CARD, Items, checked, read_json
+from tpc_core.border import DATA_SET, Items, checked, read_json
 from tpc_core.data.files.content import read_bytes
 from tpc_core.data.own.arrays import find_hugging_face, find_modelnet40c, find_scanobjectnn
 from tpc_core.data.own.files import find_folder, find_table
@@ -98,7 +98,9 @@ def own_names() -> list[str]:
 def read_set(name: str) -> OwnSet:
     """What was written down of a data set."""
     path = sets_folder() / f"{name}.json"
-    made = checked(OwnSet, read_json(read_bytes(path, CARD.size), CARD, str(path)), CARD, str(path))
+    made = checked(
+        OwnSet, read_json(read_bytes(path, DATA_SET.size), DATA_SET, str(path)), DATA_SET, str(path)
+    )
     return made.model_copy(update={"name": name})
 
 

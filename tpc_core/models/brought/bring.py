@@ -72,6 +72,7 @@ def described(
     """The model of a network that was read: tried on clouds, with a card."""
     called = name or (Path(source).stem if Path(source).suffix else source)
     fixed = "points-first" if opened.format == "weights" else layout
+    num_points = num_points or opened.points
     found = recognise(opened.network, frame, name=called, task=task, layout=fixed, num_points=num_points)
     names, said = class_names(classes or opened.classes, found.classes, called)
     card = _card(

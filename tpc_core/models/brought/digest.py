@@ -8,18 +8,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
 
-_OTHERS = frozenset({"torch", "numpy", "tpc_core"})
-"""Libraries whose code is theirs to keep the same."""
-
+from tpc_core.models.brought.own_code import OTHERS, own_sources
 
 _DEPTH = 8
 """How far into lists of lists, and functions of functions, it is looked."""
@@ -31,14 +27,14 @@ Seen = dict[int, Any]
 def code_digest(network: nn.Module, dotted: str) -> str:
     """The sha256 of the source files that define a factory's network, and of what it set in the network beside weights.
 
-    What these files import from their own package or folder is read as well.
+    What these files import from their own package or folder is read as well (`own_sources`).
     """
     home, colon, _ = dotted.partition(":")
     homes = {type(module).__module__ for module in network.modules()}
     homes.add(home if colon else dotted.rpartition(".")[0])
     whole = hashlib.sha256()
-    for name in sorted(_with_imports(homes)):
-        whole.update(f"{name}\n{_source(name)}\n".encode())
+    for name, source in sorted(own_sources(homes).items()):
+        whole.update(f"{name}\n{source}\n".encode())
     for piece in _settings(network, {}, _DEPTH):
         whole.update(piece)
     return whole.hexdigest()
@@ -80,14 +76,14 @@ def _pieces(thing: Any, seen: Seen, depth: int) -> Iterator[bytes]:
         for kind in sorted({type(module) for module in thing.modules()}, key=lambda kind: kind.__qualname__):
             yield _text(kind).encode()
         yield from _settings(thing, seen, depth)
-    elif isinstance(thing, FunctionType) and _top(thing) not in _OTHERS:
+    elif isinstance(thing, FunctionType) and _top(thing) not in OTHERS:
         seen[id(thing)] = thing
         code = thing.__code__
         yield _text(thing).encode() + code.co_code
         used = {name: thing.__globals__.get(name) for name in code.co_names}
         cells = [_held(cell) for cell in thing.__closure__ or ()]
         yield from _pieces((thing.__defaults__, thing.__kwdefaults__, cells, used), seen, depth - 1)
-    elif callable(thing) and not isinstance(thing, type) and _top(type(thing)) not in (*_OTHERS, "builtins"):
+    elif callable(thing) and not isinstance(thing, type) and _top(type(thing)) not in (*OTHERS, "builtins"):
         seen[id(thing)] = thing
         yield _text(type(thing)).encode()
         yield from _pieces(dict(getattr(thing, "__dict__", {})), seen, depth - 1)
@@ -126,38 +122,3 @@ def _text(thing: Any) -> str:
         return inspect.getsource(thing)
     except (OSError, TypeError):
         return str(name)
-
-
-def _source(home: str) -> str:
-    module = sys.modules.get(home)
-    try:
-        return inspect.getsource(module) if module is not None else ""
-    except (OSError, TypeError):
-        return ""
-
-
-def _with_imports(homes: set[str]) -> set[str]:
-    """These modules, and what they have from others of their own package or folder."""
-    found: set[str] = set()
-    waiting = [home for home in homes if home.partition(".")[0] != "torch"]
-    while waiting:
-        home = waiting.pop()
-        module = sys.modules.get(home)
-        if home in found or module is None:
-            continue
-        found.add(home)
-        if home.partition(".")[0] in _OTHERS:
-            continue
-        for value in list(vars(module).values()):
-            other = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-            if isinstance(other, str) and _is_near(sys.modules.get(other), module):
-                waiting.append(other)
-    return found
-
-
-def _is_near(other: ModuleType | None, module: ModuleType) -> bool:
-    """Whether a module is of the same package, or lies in the same folder."""
-    if other is None or getattr(other, "__file__", None) is None or getattr(module, "__file__", None) is None:
-        return False
-    same_package = other.__name__.partition(".")[0] == module.__name__.partition(".")[0]
-    return same_package or Path(str(other.__file__)).parent == Path(str(module.__file__)).parent

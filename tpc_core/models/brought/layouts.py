@@ -1,7 +1,7 @@
 """The names that public releases give to their layers, and how they map onto our architectures.
 
-PointNet and DGCNN have names of their own here, so tables say which layer is which. PointNet++ and PointMLP are
-written with the names of their releases and load as they are.
+PointNet, DGCNN and CurveNet have names of their own here, so tables say which layer is which. PointNet++ and PointMLP
+are written with the names of their releases and load as they are.
 """
 
 from __future__ import annotations
@@ -70,7 +70,29 @@ DGCNN_LAYERS = {
     "hidden.0": ("linear1", "bn6"),
     "hidden.1": ("linear2", "bn7"),
 }
+CURVENET_BLOCKS = ("cic11", "cic12", "cic21", "cic22", "cic31", "cic32", "cic41", "cic42")
+CURVENET_BLOCK = {
+    "narrow": ("conv1.0", "conv1.1"),
+    "widen": ("conv2.0", "conv2.1"),
+    "shortcut": ("shortcut.0", "shortcut.1"),
+    "local.position": ("lpfa.xyz2feature.0", "lpfa.xyz2feature.1"),
+    "local.mix": ("lpfa.mlp.0.0", "lpfa.mlp.0.1"),
+    "grouping.walk.agent": ("curvegrouping.walk.agent_mlp.0", "curvegrouping.walk.agent_mlp.1"),
+    "grouping.walk.momentum": ("curvegrouping.walk.momentum_mlp.0", "curvegrouping.walk.momentum_mlp.1"),
+    "aggregation.out": ("curveaggregation.convd.0", "curveaggregation.convd.1"),
+}
+CURVENET_MATRICES = {
+    "grouping.attention": "curvegrouping.att",
+    "aggregation.weigh": "curveaggregation.line_conv_att",
+    "aggregation.key_inter": "curveaggregation.conva",
+    "aggregation.key_intra": "curveaggregation.convb",
+    "aggregation.query": "curveaggregation.convc",
+    "aggregation.value_inter": "curveaggregation.convn",
+    "aggregation.value_intra": "curveaggregation.convl",
+}
 Tensors = dict[str, Tensor]
+TRAINED_ON = 1024
+"""Points of a cloud in the releases of DGCNN, PointNet++, PointMLP and CurveNet."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +104,8 @@ class Known:
     options: dict[str, Any]
     classes: int
     module: nn.Module
+    points: int | None = None
+    """The size of cloud that the release was trained on, where all of its files have one."""
 
 
 def known_network(tensors: Tensors, source: str) -> Known:
@@ -92,6 +116,8 @@ def known_network(tensors: Tensors, source: str) -> Known:
                 known = make(tensors, origin, source)
             except KeyError as error:
                 raise InvalidFile(f"{source} looks like {origin}, but {error.args[0]} is missing") from error
+            except IndexError as error:
+                raise InvalidFile(f"{source} looks like {origin}, but a tensor has another shape") from error
             except RuntimeError as error:
                 raise InvalidFile(
                     f"the weights in {source} do not fit: {str(error).splitlines()[-1].strip()}"
@@ -136,7 +162,26 @@ def _dgcnn(tensors: Tensors, origin: str, source: str) -> Known:
     for ours, pair in DGCNN_LAYERS.items():
         state |= _normed(ours, *pair, tensors)
     module.load_state_dict(state | _plain("output", "linear3", tensors))
-    return Known(origin, "dgcnn", options, classes, module)
+    return Known(origin, "dgcnn", options, classes, module, TRAINED_ON)
+
+
+def _curvenet(tensors: Tensors, origin: str, source: str) -> Known:
+    walked = "default" if "cic21.curvegrouping.att.weight" in tensors else "long"
+    options = {} if walked == "default" else {"curves": walked}
+    classes = _rows(tensors, "conv2")
+    module = build("curvenet-release", classes=classes, **options)
+    state = _normed("first.position", "lpfa.mlp.0.0", "lpfa.mlp.0.1", tensors)
+    for number, theirs in enumerate(CURVENET_BLOCKS):
+        for ours, (linear, norm) in CURVENET_BLOCK.items():
+            if f"{theirs}.{linear}.weight" in tensors:
+                state |= _normed(f"blocks.{number}.{ours}", f"{theirs}.{linear}", f"{theirs}.{norm}", tensors)
+        for ours, matrix in CURVENET_MATRICES.items():
+            if f"{theirs}.{matrix}.weight" in tensors:
+                state[f"blocks.{number}.{ours}.weight"] = _matrix(tensors[f"{theirs}.{matrix}.weight"])
+    state |= _normed("last", "conv0.0", "conv0.1", tensors) | _normed("hidden", "conv1", "bn1", tensors)
+    counts = {k: v for k, v in module.state_dict().items() if k.endswith("num_batches_tracked")}
+    module.load_state_dict(counts | state | _plain("output", "conv2", tensors))
+    return Known(origin, "curvenet-release", options, classes, module, TRAINED_ON)
 
 
 def _pointnet2(tensors: Tensors, origin: str, source: str) -> Known:
@@ -159,7 +204,7 @@ def _named(
     """An architecture whose layers have the release's own names."""
     module = build(architecture, classes=classes, **options)
     fill(module, {k: v for k, v in tensors.items() if not k.startswith(("act.", "pooling."))}, source)
-    return Known(origin, architecture, options, classes, module)
+    return Known(origin, architecture, options, classes, module, TRAINED_ON)
 
 
 def _has(*names: str) -> Callable[[Tensors], bool]:
@@ -183,6 +228,11 @@ RELEASES: tuple[tuple[str, Callable[[Tensors], bool], Callable[[Tensors, str, st
         "PointMLP (ma-xu/pointMLP-pytorch)",
         lambda tensors: "local_grouper_list.0.affine_alpha" in tensors,
         _pointmlp,
+    ),
+    (
+        "CurveNet (tiangexiang/CurveNet)",
+        _has("lpfa.mlp.0.0", "cic11.lpfa.xyz2feature.0", "cic42.conv2.0", "conv2"),
+        _curvenet,
     ),
 )
 

@@ -13,8 +13,10 @@ from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue, unknown_name
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.models.brought.bring import bring, framed, freeze
-from tpc_core.models.brought.sources import ENDINGS, Opened, encoded, open_program, open_source
+from tpc_core.models.brought.sources import ENDINGS, Opened, encoded, open_factory, open_program
+from tpc_core.models.brought.tensors import decoded
 from tpc_core.models.card import ModelCard
+from tpc_core.models.precision import parse_variant
 from tpc_core.models.store import (
     MAX_WEIGHTS_BYTES,
     Model,
@@ -55,13 +57,7 @@ def keep_model(model: Model, *, replace: bool = False) -> Path:
     check_name(card.name, replace=replace)
     brought = card.brought
     assert brought is not None
-    if brought.format in ("factory", "weights"):
-        network = getattr(model.module, "network", model.module)
-        content = encoded(network.state_dict())
-    else:
-        content = read_bytes(Path(brought.source), MAX_WEIGHTS_BYTES)
-    if hashlib.sha256(content).hexdigest() != card.sha256:
-        raise InvalidFile(f"{brought.source} changed while it was read; add it again")
+    content = content_of(model)
     folder = models_folder()
     if replace:
         _delete(card.name)
@@ -72,34 +68,59 @@ def keep_model(model: Model, *, replace: bool = False) -> Path:
     return place
 
 
-def load_brought(card: ModelCard, folder: Path) -> Model:
-    """A model of the user's folder."""
+def content_of(model: Model) -> bytes:
+    """The file that a brought model was read from, or is kept in: all of it but a factory's code."""
+    card = model.card
     brought = card.brought
     assert brought is not None
-    path = folder / f"{card.name}{ENDINGS[brought.format]}"
-    content = read_bytes(path, MAX_WEIGHTS_BYTES)
+    if brought.format in ("factory", "weights"):
+        network = getattr(model.module, "network", model.module)
+        content = encoded(network.state_dict())
+    else:
+        kept = _place(card, models_folder())
+        content = read_bytes(kept if kept.is_file() else Path(brought.source), MAX_WEIGHTS_BYTES)
+    if hashlib.sha256(content).hexdigest() != card.sha256:
+        raise InvalidFile(f"{brought.source} changed while it was read; add it again")
+    return content
+
+
+def load_brought(card: ModelCard, folder: Path) -> Model:
+    """A model of the user's folder."""
+    path = _place(card, folder)
+    return opened_again(card, read_bytes(path, MAX_WEIGHTS_BYTES), str(path))
+
+
+def opened_again(card: ModelCard, content: bytes, source: str) -> Model:
+    """A brought model from its card and its file, which must be the file that the card describes."""
+    brought = card.brought
+    assert brought is not None
     found = hashlib.sha256(content).hexdigest()
     if found != card.sha256:
         raise InvalidFile(
-            f"{path} is not the file its card describes: its sha256 is {found[:12]}..., "
+            f"{source} is not the file its card describes: its sha256 is {found[:12]}..., "
             f"the card says {card.sha256[:12]}..."
         )
     if brought.format == "weights":
-        network = built(card, content, str(path))
+        network = built(card, content, source)
     elif brought.format == "factory":
-        network = _from_factory(card, path).network
+        network = _from_factory(card, content, source).network
     else:
-        network = open_program(brought.format, content, str(path)).network
+        network = open_program(brought.format, content, source).network
     if brought.format != "pt2":  # an exported program is in eval mode, and refuses to be told so
         network.eval()
     freeze(network)
     return Model(card, framed(network, brought.frame))
 
 
-def _from_factory(card: ModelCard, path: Path) -> Opened:
+def _place(card: ModelCard, folder: Path) -> Path:
+    assert card.brought is not None
+    return folder / f"{parse_variant(card.name).checkpoint}{ENDINGS[card.brought.format]}"
+
+
+def _from_factory(card: ModelCard, content: bytes, source: str) -> Opened:
     brought = card.brought
     assert brought is not None
-    opened = open_source(brought.source, weights=path, folder=brought.folder)
+    opened = open_factory(brought.source, decoded(content, source), brought.folder)
     if opened.code != brought.code:
         raise InvalidFile(
             f"the code of {brought.source} is not the one that was added as {card.name}: another network under the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -46,7 +46,7 @@ def checked_graph(content: bytes, source: str) -> Any:
         graph = onnx.load_model_from_string(content)
     except Exception as error:
         raise InvalidFile(f"{source} is not an ONNX file") from error
-    for tensor in itertools.chain(_tensors(graph.graph), *map(_inside, graph.functions)):
+    for tensor in _tensors(graph, onnx.TensorProto):
         if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
             raise InvalidFile(
                 f"{source} keeps its weights in another file ({tensor.name}); save it with the weights inside"
@@ -59,24 +59,15 @@ def onnx_metadata(content: bytes, source: str) -> dict[str, str]:
     return {item.key: item.value for item in checked_graph(content, source).metadata_props}
 
 
-def _tensors(graph: Any) -> Any:
-    """Every tensor of a graph, those of its nodes and of the graphs inside them included."""
-    yield from graph.initializer
-    for sparse in graph.sparse_initializer:
-        yield from (sparse.values, sparse.indices)
-    yield from _inside(graph)
-
-
-def _inside(holder: Any) -> Any:
-    """Every tensor in the nodes of a graph, or of a function of the file's own."""
-    for node in holder.node:
-        for attribute in node.attribute:
-            yield from (attribute.t, *attribute.tensors)
-            for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
-                yield from (sparse.values, sparse.indices)
-            for inner in (attribute.g, *attribute.graphs):
-                if inner.node or inner.initializer:
-                    yield from _tensors(inner)
+def _tensors(message: Any, kind: type[Any]) -> Iterator[Any]:
+    """Every tensor anywhere in a file: of the graph, of graphs inside nodes, of functions and what they default to."""
+    if isinstance(message, kind):
+        yield message
+        return
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for inner in value if field.is_repeated else (value,):
+                yield from _tensors(inner, kind)
 
 
 def _package(name: str) -> Any:

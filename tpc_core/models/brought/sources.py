@@ -49,6 +49,8 @@ class Opened:
     options: dict[str, Any] = field(default_factory=dict)
     classes: tuple[str, ...] | None = None
     """The names of the classes, where the file holds them."""
+    points: int | None = None
+    """The size of cloud that it was trained on, where the release says so."""
     folder: str | None = None
     code: str | None = None
     notes: tuple[str, ...] = ()
@@ -97,6 +99,7 @@ def open_source(
             encoded(known.module.state_dict()),
             known.architecture,
             known.options,
+            points=known.points,
             notes=(f"its weights are named as in {known.origin}",),
         )
     return open_program(format, content, source)
@@ -141,7 +144,12 @@ def make(dotted: str) -> nn.Module:
         raise InvalidValue(f"cannot import {home}: {error}") from error
     except AttributeError as error:
         raise InvalidValue(f"{home} has nothing called {name}") from error
-    network = factory()
+    except (Exception, SystemExit) as error:  # whatever its author's code does, it is no end of this program
+        raise InvalidValue(f"importing {home} failed: {type(error).__name__}: {error}") from error
+    try:
+        network = factory()
+    except (Exception, SystemExit) as error:
+        raise InvalidValue(f"calling {dotted} failed: {type(error).__name__}: {error}") from error
     if not isinstance(network, nn.Module):
         raise InvalidValue(f"{dotted} gave a {type(network).__name__}, not a torch module")
     return network

@@ -25,12 +25,7 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
     path = Path(path)
     data = read_bytes(path, MAX_WEIGHTS_BYTES)
     if path.suffix == ".safetensors":
-        try:
-            tensors = dict(load_tensors(data))
-        except Exception as error:
-            raise InvalidFile(f"{path} is not a safetensors file: {error}") from error
-        check_finite(tensors, str(path))
-        return tensors
+        return decoded(data, str(path))
     try:
         content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:
@@ -46,6 +41,16 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
     if not tensors:
         raise InvalidFile(f"{path} holds no tensors")
     check_finite(tensors, str(path))
+    return tensors
+
+
+def decoded(data: bytes, source: str) -> dict[str, Tensor]:
+    """The tensors of a safetensors file."""
+    try:
+        tensors = dict(load_tensors(data))
+    except Exception as error:
+        raise InvalidFile(f"{source} is not a safetensors file: {error}") from error
+    check_finite(tensors, source)
     return tensors
 
 
