@@ -23,7 +23,9 @@ from app.server.protection.headers import Headers  # noqa: E402
 from app.server.protection.origins import Origins  # noqa: E402
 from app.server.protection.outgoing import stay_at_home  # noqa: E402
 from app.server.protection.uploads import UploadDoor, account_for_uploads  # noqa: E402
+from app.server.static_files import prepare_static  # noqa: E402
 from app.server.streamlit_patches import own_the_pages_folder  # noqa: E402
+from app.warm_up import warm_up  # noqa: E402
 
 os.umask(0o077)  # what the server writes down is for itself: folders 0700, files 0600
 if folder := os.environ.get("TPC_RUNS"):
@@ -36,6 +38,8 @@ if not log.handlers:
 stay_at_home()
 account_for_uploads()
 own_the_pages_folder()
+prepare_static()
+warm_up()
 
 explorer = st.App(
     ROOT / "app" / "navigation.py",

@@ -13,10 +13,12 @@ import streamlit as st  # noqa: E402
 from streamlit import config  # noqa: E402
 
 from app.components.access import mount_access  # noqa: E402
+from app.components.colour_key import colour_key  # noqa: E402
 from app.components.style import style  # noqa: E402
 from app.components.terms import mount_terms  # noqa: E402
 from app.pages.about import page as about  # noqa: E402
 from app.pages.certify import page as certify  # noqa: E402
+from app.pages.classroom import page as classroom  # noqa: E402
 from app.pages.debug import page as debug  # noqa: E402
 from app.pages.explore import page as explore  # noqa: E402
 from app.pages.home import page as home  # noqa: E402
@@ -26,14 +28,14 @@ from app.pages.results import page as results  # noqa: E402
 from app.pages.runs import page as runs  # noqa: E402
 from app.pages.theory import page as theory  # noqa: E402
 from app.server.engine import engine  # noqa: E402
-from app.server.memory import set_libraries_aside, share_arenas  # noqa: E402
-from app.server.static_files import prepare_static  # noqa: E402
+from app.server.memory import set_libraries_aside  # noqa: E402
+from app.server.owner import is_shared  # noqa: E402
 from app.server.streamlit_patches import remember_theme  # noqa: E402
 from app.server.visitors import visitor  # noqa: E402
 from app.session.settings import keep_settings  # noqa: E402
 from tpc_core.shipped import shipped  # noqa: E402
 
-for once in (share_arenas, prepare_static, remember_theme, set_libraries_aside):
+for once in (remember_theme, set_libraries_aside):
     st.cache_resource(show_spinner=False)(once)()
 engine()
 if config._server_mode == "starlette-managed":  # this file by itself, without what stands before it
@@ -51,6 +53,13 @@ pages = {
     "results": st.Page(results.page, title="Results", icon=":material/leaderboard:", url_path="results"),
     "runs": st.Page(runs.page, title="Runs", icon=":material/grid_view:", url_path="runs"),
     "library": st.Page(library.page, title="Library", icon=":material/inventory_2:", url_path="library"),
+    "class": st.Page(
+        classroom.page,
+        title="Class",
+        icon=":material/groups:",
+        url_path="class",
+        visibility="visible" if is_shared() else "hidden",
+    ),
     "about": st.Page(about.page, title="About", icon=":material/info:", url_path="about"),
 }
 st.session_state["pages"] = pages
@@ -62,3 +71,6 @@ mount_terms()
 with_heading = (pages["home"], pages["about"])
 mount_access("" if chosen in with_heading else chosen.title)
 chosen.run()
+without_answers = [pages[name] for name in ("theory", "results", "library", "class", "about")]
+if chosen not in without_answers:
+    colour_key()

@@ -6,19 +6,21 @@ from pathlib import Path
 
 import streamlit as st
 
+from app.components.colour_key import CSS as KEY_CSS
 from app.figures.theme import Theme, theme_of
 
 _NARROW = (Path(__file__).parent / "narrow.css").read_text()
 _CSS = """
 <style>
-.block-container { padding: 4.2rem 1.6rem 1.2rem; max-width: 1900px; }
+.block-container { padding: 4.2rem 1.6rem .4rem; max-width: 1900px; }
 [data-testid=stVerticalBlock] { gap: .6rem; }
 [data-testid=stCaptionContainer] { color: var(--tpc-unknown); opacity: 1; }
 :is([data-testid=stBaseButton-primary], [data-tag]) :is(p, span) { color: var(--tpc-on-primary) !important; }
 [data-testid=stBaseButton-primary]:is(:hover, :focus, :active):not(:disabled) {
   background: color-mix(in srgb, var(--tpc-primary) 88%, var(--tpc-on-primary)); }
 [data-tag] svg { fill: var(--tpc-on-primary); }
-h2 { padding: 0 0 .35rem !important; font-size: 1.15rem !important; }
+h2 { font-size: 1.15rem !important; }
+.block-container h2 { padding: 0 0 .35rem !important; }
 h3 { padding: 0 0 .35rem !important; font-size: 1.05rem !important; }
 .tpc-object { width: 64px; height: 64px; object-fit: contain; border-radius: 8px;
   background: color-mix(in srgb, currentColor 6%, transparent); display: block; }
@@ -28,9 +30,9 @@ h3 { padding: 0 0 .35rem !important; font-size: 1.05rem !important; }
 .tpc-blank { display: flex; align-items: center; justify-content: center; opacity: .5; letter-spacing: 2px; }
 .tpc-verdict { margin-top: .2rem; border-radius: 8px; padding: .7rem 1rem; font-size: 1.06rem; line-height: 1.4;
   border-left: 5px solid; background: color-mix(in srgb, currentColor 5%, transparent); }
-.tpc-verdict.certified { border-color: #0072B2; }
-.tpc-verdict.refuted { border-color: #D55E00; }
-.tpc-verdict.undecided { border-color: #E69F00; }
+.tpc-verdict.certified { border-color: var(--tpc-agree); }
+.tpc-verdict.refuted { border-color: var(--tpc-differ); }
+.tpc-verdict.undecided { border-color: var(--tpc-open); }
 .tpc-facts { display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; font-size: .88rem; opacity: .85;
   font-variant-numeric: tabular-nums; }
 .tpc-facts b { font-weight: 600; }
@@ -39,9 +41,6 @@ h3 { padding: 0 0 .35rem !important; font-size: 1.05rem !important; }
 .tpc-outlook .likely { background: color-mix(in srgb, var(--tpc-agree) 35%, transparent); }
 .tpc-outlook .borderline { background: repeating-linear-gradient(115deg, var(--tpc-agree) 0 2px, transparent 2px 5px); }
 .tpc-outlook .hopeless { background: repeating-linear-gradient(115deg, var(--tpc-differ) 0 2px, transparent 2px 5px); }
-.tpc-outlook .certified { background: color-mix(in srgb, var(--tpc-agree) 45%, transparent); }
-.tpc-outlook .attack { background: color-mix(in srgb, var(--tpc-differ) 45%, transparent); }
-.tpc-outlook .unknown { opacity: .5; background: repeating-linear-gradient(115deg, currentColor 0 1px, #0000 1px 4px); }
 .tpc-title { font-size: 2.5rem; line-height: 1.15; margin: 0; padding: 0; }
 .tpc-sentence { font-size: 1.3rem; line-height: 1.4; margin: .3rem 0 0; }
 [class*=st-key-door_] { position: relative; gap: .2rem; }
@@ -60,11 +59,12 @@ h3 { padding: 0 0 .35rem !important; font-size: 1.05rem !important; }
 def style() -> None:
     """Spacing, the few classes that pages use, and the colours of an answer."""
     now = theme()
-    # Of an answer: right, wrong, a class that was not answered, and an answer whose truth nobody knows.
-    meanings = {"agree": now.agree, "differ": now.differ, "other": now.ghost, "unknown": now.muted}
+    # What each means, `app.components.colour_key` says at the foot of the page.
+    meanings = {"agree": now.agree, "differ": now.differ, "open": now.open}
+    meanings |= {"other": now.ghost, "unknown": now.muted}
     meanings |= {"primary": now.accent, "on-primary": now.on_primary, "page": now.paper}
     colours = " ".join(f"--tpc-{name}: {colour};" for name, colour in meanings.items())
-    st.html(f"{_CSS}<style>{_NARROW}</style><style>:root {{ {colours} }}</style>")
+    st.html(f"{_CSS}<style>{_NARROW}{KEY_CSS}</style><style>:root {{ {colours} }}</style>")
 
 
 def theme() -> Theme:

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from app.export.page import Panel, page
-from app.figures.cells import curve_figure, heatmap_figure, volume_figure
 from app.figures.cloud import CloudView, certified_parts_figure, cloud_figure
+from app.figures.debug_map import case_scene
 from app.figures.region_map import MapScene, region_map
 from app.figures.single import convergence_figure, group_figure
 from app.figures.theme import LIGHT, Figure
@@ -157,16 +157,12 @@ def _map(view: CaseView) -> Panel | None:
     if view.is_polar or view.region is None:
         return None  # its cells are in polar coordinates of the rotation vector
     leaves = [CellView.of(cell, "failed") for cell in view.leaves if cell.n]
-    half = view.region.half_widths
-    if not leaves or len(half) > 3:
+    dim = view.region.dim
+    if not leaves or dim > 3:
         return None
     passed = sum(leaf.state == "passed" for leaf in leaves)
     caption = f"{passed} of {len(leaves)} tested cells passed. Each speaks for its own attacks only; hover to read one."
-    if len(half) == 1:
-        return Panel("map", caption, curve_figure(leaves, view.transform, float(half[0]), LIGHT))
-    if len(half) == 2:
-        return Panel("map", caption, heatmap_figure(leaves, view.transform, half, "bound", LIGHT))
-    return Panel("map", caption, volume_figure(leaves, view.transform, half, "bound", LIGHT))
+    return Panel("map", caption, region_map(case_scene(view, leaves, None if dim == 1 else "bound"), LIGHT))
 
 
 # -- the facts -------------------------------------------------------------------------------------------------

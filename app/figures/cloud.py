@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
 from app.figures.looks import CRITICAL, DISPLACEMENT, HEIGHT
-from app.figures.theme import DARK, OKABE_ITO, Figure, Theme, base_layout, colour_bar
+from app.figures.theme import DARK, KINDS, Figure, Theme, base_layout, colour_bar
 
 Points = NDArray[np.floating]
 Colouring = Literal["displacement", "height", "parts", "critical"]
@@ -222,7 +222,7 @@ def _parts(view: CloudView, parts: NDArray[np.integer], size: float, scene: str)
     traces = []
     for number, part in enumerate(np.unique(parts)):
         name = names.get(int(part), f"part {int(part)}")
-        colour = OKABE_ITO[number % len(OKABE_ITO)]
+        colour = KINDS[number % len(KINDS)]
         marker = {**_dots(len(view.moved), size), "color": colour}
         traces.append({**_markers(name, view.moved[parts == part], scene), "marker": marker})
     return traces
@@ -274,7 +274,7 @@ def certified_parts_figure(
     for number, part in enumerate(np.unique(predictions)):
         sure = (predictions == part) & certified
         name = names.get(int(part), f"part {int(part)}")
-        colour = OKABE_ITO[number % (len(OKABE_ITO) - 1)]
+        colour = KINDS[number % len(KINDS)]
         traces.append({**_markers(name, points[sure], "scene"), "marker": {"size": size, "color": colour}})
     open_marks = {"size": size, "color": theme.ghost, "symbol": "circle-open", "opacity": 0.9}
     traces.append({**_markers("not certified", points[~certified], "scene"), "marker": open_marks})

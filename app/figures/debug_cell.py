@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from app.figures.arrays import packed, xyz
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.debug_compare import DIFFERENCE
-from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
+from app.figures.debug_map import cell_colour
+from app.figures.theme import KINDS, RIGHT, WRONG, Figure, Theme, axis, base_layout, colour_bar
 from tpc_core.explain import CriticalChange, probability
 from tpc_core.proofs import CellStanding
 
@@ -19,7 +20,7 @@ def interval_figure(facts: CellStanding, theme: Theme) -> Figure:
     # As close as the numbers are to one, so that a thin interval is still seen beside its threshold.
     lowest = min(low, facts.needed, facts.share if facts.n else 1.0)
     left = max(0.0, lowest - 0.4 * (1 - lowest))
-    colour = STATES["passed" if facts.state == "passed" else "failed"]
+    colour = cell_colour(facts)
     bar: Figure = {
         "type": "scatter",
         "mode": "lines",
@@ -90,7 +91,7 @@ def votes_figure(votes: dict[str, int], target: str, theme: Theme, shown: int = 
         "textfont": {"size": 12, "color": theme.text},
         "cliponaxis": False,
         "hovertemplate": "%{y}: %{text} votes<extra></extra>",
-        "marker": {"color": [OKABE_ITO[0] if name == target else OKABE_ITO[5] for name, _ in ranked]},
+        "marker": {"color": [RIGHT if name == target else WRONG for name, _ in ranked]},
     }
     layout = base_layout(theme, bargap=0.25)
     layout["margin"] = {"l": 8, "r": 44, "t": 4, "b": 26}
@@ -118,8 +119,8 @@ def critical_figure(view: CloudView, change: CriticalChange, theme: Theme, *, si
     }
     groups: tuple[tuple[str, NDArray[np.bool_], Figure], ...] = (
         ("kept", change.kept, {**shift, "size": size, "line": {"color": theme.muted, "width": 1}}),
-        ("lost", change.lost, {"size": size, "color": OKABE_ITO[5], "symbol": "x"}),
-        ("new", change.gained, {"size": size, "color": OKABE_ITO[2], "symbol": "diamond"}),
+        ("lost", change.lost, {"size": size, "color": KINDS[0], "symbol": "x"}),
+        ("new", change.gained, {"size": size, "color": KINDS[1], "symbol": "diamond"}),
         (
             "other points",
             ~(change.kept | change.lost | change.gained),

@@ -9,7 +9,8 @@ import numpy as np
 
 from app.figures.arrays import packed
 from app.figures.axes import parameter_axes
-from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout, colour_bar
+from app.figures.debug_map import cell_colour
+from app.figures.theme import KINDS, Figure, Theme, axis, base_layout, colour_bar
 from tpc_core.case_view import CaseView
 from tpc_core.explain import difference_map, shared_half_widths
 from tpc_core.proofs import CellStanding
@@ -100,8 +101,8 @@ def _curves(first: CaseView, second: CaseView, name: Measure, half: float, theme
             "line": {"color": colour, "width": 2.5, "dash": dash},
         }
         for label, values, colour, dash in (
-            ("first", found.first, OKABE_ITO[1], "dash"),
-            ("second", found.second, OKABE_ITO[0], "solid"),
+            ("first", found.first, KINDS[1], "dash"),
+            ("second", found.second, KINDS[0], "solid"),
         )
     ]
     traces.append(
@@ -130,7 +131,7 @@ def intervals_figure(first: CellStanding, second: CellStanding, theme: Theme) ->
     """Two runs that rest on one probability: their intervals, each with what it needed."""
     traces: list[Figure] = []
     for row, facts in enumerate((first, second)):
-        colour = STATES["passed" if facts.state == "passed" else "failed"]
+        colour = cell_colour(facts)
         traces.append(
             {
                 "type": "scatter",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.figures.theme import OKABE_ITO, STATES, Figure, Theme, axis, base_layout
+from app.figures.theme import KINDS, OPEN, RIGHT, STATES, WRONG, Figure, Theme, axis, base_layout
 from tpc_core.case_view import CaseView
 from tpc_core.explain import PathStep
 
-_OPEN = "#E69F00"
+_ALONE = "#56B4E9"
+"""A fainter kind of certified: one by one, not jointly."""
 
 
 def size_axis(view: CaseView) -> tuple[str, float]:
@@ -26,9 +27,9 @@ def gap_figure(view: CaseView, certified: float, attack: float | None, theme: Th
     certified = min(certified, end)
     traces = [_bar(0.0, certified * factor, STATES["passed"], "certified")]
     if attack is None:
-        traces.append(_bar(certified * factor, end * factor, _OPEN, "open"))
+        traces.append(_bar(certified * factor, end * factor, OPEN, "open"))
     else:
-        traces.append(_bar(certified * factor, attack * factor, _OPEN, "open"))
+        traces.append(_bar(certified * factor, attack * factor, OPEN, "open"))
         traces.append(_bar(attack * factor, end * factor, STATES["failed"], "an attack is known"))
         traces.append(
             {
@@ -39,7 +40,7 @@ def gap_figure(view: CaseView, certified: float, attack: float | None, theme: Th
                 "marker": {
                     "symbol": "star",
                     "size": 16,
-                    "color": OKABE_ITO[5],
+                    "color": WRONG,
                     "line": {"color": theme.paper, "width": 1.5},
                 },
                 "hovertemplate": f"smallest attack found: {attack * factor:.4g}<extra></extra>",
@@ -73,8 +74,8 @@ def points_figure(certified: int, jointly: int, total: int, theme: Theme) -> Fig
     """Segmentation: how many points keep their part, each by itself and all of them together."""
     traces = [
         _bar(0.0, jointly, STATES["passed"], "certified jointly"),
-        _bar(jointly, certified, OKABE_ITO[4], "certified one by one"),
-        _bar(certified, total, _OPEN, "open"),
+        _bar(jointly, certified, _ALONE, "certified one by one"),
+        _bar(certified, total, OPEN, "open"),
     ]
     layout = base_layout(theme, hovermode="closest", barmode="stack")
     layout["margin"] = {"l": 14, "r": 14, "t": 2, "b": 36}
@@ -121,7 +122,7 @@ def path_figure(
 ) -> Figure:
     """Shares of votes on the way from the identity (0) to the attack (1)."""
     names = classes_on(path, target, shown)
-    colours = [OKABE_ITO[0], OKABE_ITO[5], OKABE_ITO[2], OKABE_ITO[3]]
+    colours = [RIGHT, WRONG, KINDS[0], KINDS[1]]
     traces: list[Figure] = [
         {
             "type": "scatter",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from app.figures.debug_gap import size_axis
-from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
+from app.figures.theme import KINDS, RIGHT, Figure, Theme, axis, base_layout
 from tpc_core.case_view import CaseView
 from tpc_core.forecast import RadiusForecast, SigmaLook
 
@@ -20,7 +20,7 @@ def votes_curve(view: CaseView, forecasts: Sequence[RadiusForecast], theme: Them
         [p.votes for p in forecasts],
         [p.radius for p in forecasts],
         "votes in all",
-        OKABE_ITO[0],
+        RIGHT,
         theme,
     )
     figure["layout"]["xaxis"] |= {"type": "log", "tickformat": "~s", "dtick": 1}
@@ -58,7 +58,7 @@ def sigma_curve(view: CaseView, looks: Sequence[SigmaLook], theme: Theme) -> Fig
         [look.sigma[0] for look in ordered],
         [look.radius for look in ordered],
         "sigma" if len(ordered[0].sigma) == 1 else "sigma of the first parameter",
-        OKABE_ITO[2],
+        KINDS[0],
         theme,
     )
     figure["data"][-1]["text"] = [_words(look) for look in ordered]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
-from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
+from app.figures.theme import KINDS, Figure, Theme, axis, base_layout
+from app.words import words
 from tpc_core.teaching import AngleStudy
 
 Array = NDArray[np.float64]
@@ -19,11 +20,12 @@ def ball_figure(
 ) -> Figure:
     """Centres (M, 3) of cells in the ball of rotation vectors, and one rotation; degrees, within +-limit."""
     cells: Figure = {
-        "type": "scatter3d", "mode": "markers", "name": "tested rotations", **xyz(centres), "hoverinfo": "skip",
+        "type": "scatter3d", "mode": "markers", "name": words("lesson6.fig_tested"), **xyz(centres),
+        "hoverinfo": "skip",
         "marker": {"size": 2.6, "color": colours["radius"], "opacity": 0.55},
     }  # fmt: skip
     arrow: Figure = {
-        "type": "scatter3d", "mode": "lines+markers", "name": "the attack", "hoverinfo": "skip",
+        "type": "scatter3d", "mode": "lines+markers", "name": words("lesson6.fig_attack"), "hoverinfo": "skip",
         **xyz(np.stack([np.zeros(3), vector])), "line": {"color": colours["attack"], "width": 6},
         "marker": {"size": [2, 9], "color": colours["attack"]},
     }  # fmt: skip
@@ -36,7 +38,10 @@ def ball_figure(
         **{
             f"{name}axis": {
                 **quiet,
-                "title": {"text": f"about {name} (°)", "font": {"size": 11, "color": theme.muted}},
+                "title": {
+                    "text": words("lesson6.fig_about", axis=name),
+                    "font": {"size": 11, "color": theme.muted},
+                },
             }
             for name in "xyz"
         },
@@ -57,8 +62,8 @@ def turning_figure(
     """Votes for the true class as the object turns: noise on the points forgets it, uniform turns do not."""
     traces: list[Figure] = []
     for study, name, colour in (
-        (group, "uniform turns", colours["p"]),
-        (noise, "noise on the points", OKABE_ITO[1]),
+        (group, words("lesson6.fig_uniform"), colours["p"]),
+        (noise, words("lesson6.fig_noise"), KINDS[1]),
     ):
         traces.append(
             {
@@ -69,23 +74,23 @@ def turning_figure(
                     "array": packed(study.high - study.shares, "f8"),
                     "arrayminus": packed(study.shares - study.low, "f8"),
                 },
-                "hovertemplate": "%{x:.0f}°: %{y:.0%} of the votes<extra>" + name + "</extra>",
+                "hovertemplate": words("lesson6.fig_share") + "<extra>" + name + "</extra>",
             }
         )  # fmt: skip
     layout = base_layout(theme, showlegend=True, hovermode="closest")
     layout["margin"] = {"l": 52, "r": 14, "t": 30, "b": 40}
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}}
     layout["xaxis"] = axis(
-        theme, "angle of the rotation (°)", range=[-3, 183], tickvals=list(range(0, 181, 30)), fixedrange=True
+        theme, words("lesson6.fig_angle"), range=[-3, 183], tickvals=list(range(0, 181, 30)), fixedrange=True
     )
     layout["yaxis"] = axis(
-        theme, "votes for the class", range=[-0.04, 1.06], tickformat=".0%", tickvals=[0, 0.5, 1]
+        theme, words("lesson6.fig_votes"), range=[-0.04, 1.06], tickformat=".0%", tickvals=[0, 0.5, 1]
     )
     low, high = group.together
     layout["annotations"] = [
         {
             "x": 180, "y": high, "xanchor": "right", "yanchor": "bottom", "showarrow": False,
-            "text": f"true share: one value in this band, {low:.0%} to {high:.0%}",
+            "text": words("lesson6.fig_band", low=low, high=high),
             "font": {"size": 12, "color": colours["p"]},
         }
     ]  # fmt: skip

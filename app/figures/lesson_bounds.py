@@ -7,15 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from app.figures.arrays import packed
-from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
+from app.figures.theme import KINDS, WRONG, Figure, Theme, axis, base_layout
+from app.words import words
 from tpc_core.teaching import Method, PeekingStudy, Repeated
 
 SHOWN = 100
-_METHODS: dict[Method, tuple[str, str, str]] = {
-    "peek": ("peek at α each time", OKABE_ITO[5], "solid"),
-    "staged": ("split α over the looks", OKABE_ITO[2], "solid"),
-    "anytime": ("bound for any time", OKABE_ITO[4], "solid"),
-    "once": ("look once, at the end", OKABE_ITO[3], "dot"),
+_METHODS: dict[Method, tuple[str, str]] = {
+    "peek": (WRONG, "solid"),
+    "staged": (KINDS[0], "solid"),
+    "anytime": (KINDS[2], "solid"),
+    "once": (KINDS[1], "dot"),
 }
 
 
@@ -34,8 +35,8 @@ def experiments_figure(repeated: Repeated, colours: Mapping[str, str], theme: Th
     }  # fmt: skip
     traces = [stems]
     for bad, name, colour, symbol in (
-        (False, "bound holds", theme.agree, "circle"),
-        (True, "bound claims too much", theme.differ, "x"),
+        (False, words("lesson3.fig_holds"), theme.agree, "circle"),
+        (True, words("lesson3.fig_fails"), theme.differ, "x"),
     ):
         rows = wrong == bad
         traces.append(
@@ -43,17 +44,20 @@ def experiments_figure(repeated: Repeated, colours: Mapping[str, str], theme: Th
                 "type": "scatter", "mode": "markers", "name": name, "x": packed(number[rows], "f8"),
                 "y": packed(bounds[rows], "f8"),
                 "marker": {"size": 10 if bad else 6, "color": colour, "symbol": symbol},
-                "hovertemplate": "experiment %{x}: p at least %{y:.3f}<extra></extra>",
+                "hovertemplate": words("lesson3.fig_one") + "<extra></extra>",
             }
         )  # fmt: skip
     layout = _layout(theme)
     low = max(0.0, float(bounds.min(initial=1.0)) - 0.03)
     layout["xaxis"] = axis(
-        theme, "experiment", range=[float(number[0]) - 1, float(number[-1]) + 1], fixedrange=True
+        theme,
+        words("lesson3.fig_experiment"),
+        range=[float(number[0]) - 1, float(number[-1]) + 1],
+        fixedrange=True,
     )
-    layout["yaxis"] = axis(theme, "lower bound", range=[low, 1.01], fixedrange=True)
+    layout["yaxis"] = axis(theme, words("lesson3.fig_bound"), range=[low, 1.01], fixedrange=True)
     layout["shapes"] = [_level(repeated.p, colours["p"], "solid")]
-    layout["annotations"] = [_note(repeated.p, "the truth p", colours["p"])]
+    layout["annotations"] = [_note(repeated.p, words("lesson3.fig_truth"), colours["p"])]
     return {"data": traces, "layout": layout}
 
 
@@ -61,7 +65,14 @@ def peeking_figure(study: PeekingStudy, colours: Mapping[str, str], theme: Theme
     """The share of people who have claimed too much by each look, for four ways of looking."""
     looks = np.arange(len(study.sizes)) + 1
     traces: list[Figure] = []
-    for method, (name, colour, dash) in _METHODS.items():
+    names: dict[Method, str] = {
+        "peek": words("lesson3.fig_peek"),
+        "staged": words("lesson3.fig_staged"),
+        "anytime": words("lesson3.fig_anytime"),
+        "once": words("lesson3.fig_once"),
+    }
+    for method, (colour, dash) in _METHODS.items():
+        name = names[method]
         once = method == "once"
         traces.append(
             {
@@ -70,15 +81,19 @@ def peeking_figure(study: PeekingStudy, colours: Mapping[str, str], theme: Theme
                 "y": packed(100 * (study.wrong[method][-1:] if once else study.wrong[method]), "f8"),
                 "line": {"color": colour, "width": 3, "dash": dash, "shape": "hv"},
                 "marker": {"size": 12, "color": colour, "symbol": "diamond"},
-                "hovertemplate": "look %{x}: %{y:.1f} % have claimed too much<extra>" + name + "</extra>",
+                "hovertemplate": words("lesson3.fig_look") + "<extra>" + name + "</extra>",
             }
         )  # fmt: skip
     layout = _layout(theme)
     top = 100 * max(1.8 * study.alpha, *(float(wrong.max()) * 1.15 for wrong in study.wrong.values()))
-    layout["xaxis"] = axis(theme, "looks so far", range=[0.5, float(looks[-1]) + 0.5], fixedrange=True)
-    layout["yaxis"] = axis(theme, "claimed too much", range=[0, top], ticksuffix=" %", fixedrange=True)
+    layout["xaxis"] = axis(
+        theme, words("lesson3.fig_looks"), range=[0.5, float(looks[-1]) + 0.5], fixedrange=True
+    )
+    layout["yaxis"] = axis(
+        theme, words("lesson3.fig_claimed"), range=[0, top], ticksuffix=" %", fixedrange=True
+    )
     layout["shapes"] = [_level(100 * study.alpha, colours["count"], "dash")]
-    layout["annotations"] = [_note(100 * study.alpha, "α, what was allowed", colours["count"])]
+    layout["annotations"] = [_note(100 * study.alpha, words("lesson3.fig_allowed"), colours["count"])]
     return {"data": traces, "layout": layout}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from app.figures.arrays import packed
 from app.figures.theme import Figure, Theme, axis, base_layout
+from app.words import words
 from tpc_core.teaching import LessonCell
 
 
@@ -21,13 +22,14 @@ def reach_figure(
     y = np.concatenate([[cell.displacement, 0.0, cell.displacement, gap] for cell in cells])
     traces: list[Figure] = [
         {
-            "type": "scatter", "mode": "lines", "name": "displacement d", "x": packed(x, "f8"), "y": packed(y, "f8"),
+            "type": "scatter", "mode": "lines", "name": words("lesson5.fig_displacement"),
+            "x": packed(x, "f8"), "y": packed(y, "f8"),
             "line": {"color": colours["attack"], "width": 2.5}, "hoverinfo": "skip",
         }
     ]  # fmt: skip
     for passed, name, dash in (
-        (True, "certified radius ρ, enough", "solid"),
-        (False, "certified radius ρ, too short", "dot"),
+        (True, words("lesson5.fig_enough"), "solid"),
+        (False, words("lesson5.fig_short"), "dot"),
     ):
         some = [cell for cell in cells if cell.passed == passed]
         traces.append(
@@ -43,8 +45,8 @@ def reach_figure(
             "type": "scatter", "mode": "markers", "name": "tested", "x": packed([c.centre for c in cells], "f8"),
             "y": packed(np.zeros(len(cells)), "f8"), "showlegend": False,
             "customdata": [[c.n_a, c.n, c.p_a, c.radius, c.displacement] for c in cells],
-            "hovertemplate": "%{customdata[0]} of %{customdata[1]} votes: p<sub>A</sub> at least %{customdata[2]:.4f}"
-            "<br>ρ = %{customdata[3]:.3f}, D = %{customdata[4]:.3f}<extra></extra>",
+            "hovertemplate": words("lesson5.fig_votes")
+            + "<br>ρ = %{customdata[3]:.3f}, D = %{customdata[4]:.3f}<extra></extra>",
             "marker": {"size": 9, "color": theme.text, "line": {"color": theme.paper, "width": 1.5}},
         }
     )  # fmt: skip
@@ -60,8 +62,10 @@ def reach_figure(
     layout = base_layout(theme, showlegend=True, hovermode="closest")
     layout["margin"] = {"l": 52, "r": 14, "t": 30, "b": 40}
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}}
-    layout["xaxis"] = axis(theme, "taper θ", range=[-1.04 * radius, 1.04 * radius], fixedrange=True)
-    layout["yaxis"] = axis(theme, "distance", range=[-0.04 * top, top], fixedrange=True)
+    layout["xaxis"] = axis(
+        theme, words("lesson5.fig_taper"), range=[-1.04 * radius, 1.04 * radius], fixedrange=True
+    )
+    layout["yaxis"] = axis(theme, words("lesson5.fig_distance"), range=[-0.04 * top, top], fixedrange=True)
     layout["shapes"] = [
         {
             "type": "rect", "x0": cell.low, "x1": cell.high, "yref": "paper", "y0": 0, "y1": 1, "layer": "below",

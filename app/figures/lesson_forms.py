@@ -8,6 +8,7 @@ import numpy as np
 
 from app.figures.arrays import packed
 from app.figures.theme import Figure, Theme, axis, base_layout
+from app.words import words
 from tpc_core.teaching import MarginForms, NeuronForm
 
 
@@ -18,12 +19,12 @@ def neuron_figure(neuron: NeuronForm, at: float, colours: Mapping[str, str], the
     inside = float(np.clip(at, neuron.low, neuron.high))
     traces: list[Figure] = [
         {
-            "type": "scatter", "mode": "lines", "name": "its form: a line ± e", "fill": "toself",
+            "type": "scatter", "mode": "lines", "name": words("lesson7.fig_form"), "fill": "toself",
             "x": packed(band_x, "f8"), "y": packed(band_y, "f8"), "hoverinfo": "skip",
             "line": {"color": colours["p"], "width": 1}, "fillcolor": _faint(colours["p"]),
         },
         {
-            "type": "scatter", "mode": "lines", "name": "x, before the ReLU", "hoverinfo": "skip",
+            "type": "scatter", "mode": "lines", "name": words("lesson7.fig_before"), "hoverinfo": "skip",
             "x": packed(neuron.places, "f8"), "y": packed(neuron.before, "f8"),
             "line": {"color": theme.muted, "width": 1.5, "dash": "dot"},
         },
@@ -41,10 +42,10 @@ def neuron_figure(neuron: NeuronForm, at: float, colours: Mapping[str, str], the
     layout = _layout(theme)
     span = neuron.high - neuron.low
     layout["xaxis"] = axis(
-        theme, "taper θ, within one cell", range=[neuron.low - 0.03 * span, neuron.high + 0.03 * span],
+        theme, words("lesson7.fig_within"), range=[neuron.low - 0.03 * span, neuron.high + 0.03 * span],
         fixedrange=True,
     )  # fmt: skip
-    layout["yaxis"] = axis(theme, "one neuron", fixedrange=True)
+    layout["yaxis"] = axis(theme, words("lesson7.fig_neuron"), fixedrange=True)
     return {"data": traces, "layout": layout}
 
 
@@ -55,8 +56,8 @@ def margins_figure(forms: MarginForms, at: float, colours: Mapping[str, str], th
     gap = np.nan
     traces: list[Figure] = []
     for proved, name, colour in (
-        (True, "proved: the margin is nowhere lower", colours["p"]),
-        (False, "not proved: the bound is below zero", theme.differ),
+        (True, words("lesson7.fig_proved"), colours["p"]),
+        (False, words("lesson7.fig_open"), theme.differ),
     ):
         some = np.flatnonzero(forms.proved == proved)
         x = np.array([[forms.edges[k], forms.edges[k + 1], gap] for k in some]).ravel()
@@ -70,9 +71,9 @@ def margins_figure(forms: MarginForms, at: float, colours: Mapping[str, str], th
         )  # fmt: skip
     traces.append(
         {
-            "type": "scatter", "mode": "lines", "name": "the network's own margin", "x": packed(forms.places, "f8"),
+            "type": "scatter", "mode": "lines", "name": words("lesson7.fig_own"), "x": packed(forms.places, "f8"),
             "y": packed(forms.margins, "f8"), "line": {"color": theme.text, "width": 2.5},
-            "hovertemplate": "θ = %{x:.2f}: margin %{y:.2f}<extra></extra>",
+            "hovertemplate": words("lesson7.fig_at") + "<extra></extra>",
         }
     )  # fmt: skip
     traces.append(
@@ -83,9 +84,13 @@ def margins_figure(forms: MarginForms, at: float, colours: Mapping[str, str], th
         }
     )  # fmt: skip
     layout = _layout(theme)
-    layout["xaxis"] = axis(theme, "taper θ", range=[-1.03 * edge, 1.03 * edge], fixedrange=True)
+    layout["xaxis"] = axis(
+        theme, words("lesson5.fig_taper"), range=[-1.03 * edge, 1.03 * edge], fixedrange=True
+    )
     top = 1.15 * float(forms.margins.max(initial=1.0))
-    layout["yaxis"] = axis(theme, "margin", range=[1.1 * _floor(forms), top], fixedrange=True)
+    layout["yaxis"] = axis(
+        theme, words("lesson7.fig_margin"), range=[1.1 * _floor(forms), top], fixedrange=True
+    )
     mine = forms.cell_of(at)
     layout["shapes"] = [
         {

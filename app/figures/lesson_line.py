@@ -10,6 +10,7 @@ from scipy import special
 
 from app.figures.arrays import packed
 from app.figures.theme import Figure, Theme, axis, base_layout
+from app.words import words
 
 Array = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ def trail_figure(
             {
                 "type": "scatter",
                 "mode": "markers",
-                "name": "right" if good else "wrong",
+                "name": words("lesson1.fig_right") if good else words("lesson1.fig_wrong"),
                 "x": places,
                 "y": [0.5] * len(places),
                 "text": [tried[place] for place in places],
@@ -41,7 +42,11 @@ def trail_figure(
     layout = base_layout(theme, hovermode="closest")
     layout["margin"] = {"l": 14, "r": 14, "t": 22, "b": 40}
     layout["xaxis"] = axis(
-        theme, "twist θ (°)", range=[-186, 186], tickvals=list(range(-180, 181, 45)), fixedrange=True
+        theme,
+        words("lesson1.fig_twist"),
+        range=[-186, 186],
+        tickvals=list(range(-180, 181, 45)),
+        fixedrange=True,
     )
     layout["yaxis"] = {"visible": False, "range": [0, 1], "fixedrange": True}
     layout["shapes"] = [_upright(at, attack_colour)]
@@ -98,17 +103,17 @@ def voting_figure(
     bell = np.exp(-0.5 * ((places - at) / sigma) ** 2)
     traces: list[Figure] = [
         {
-            "type": "scatter", "mode": "lines", "name": "where the noise lands", "x": packed(places, "f8"),
+            "type": "scatter", "mode": "lines", "name": words("lesson2.fig_noise"), "x": packed(places, "f8"),
             "y": packed(0.42 * bell, "f8"), "fill": "tozeroy", "fillcolor": _faint(colours["sigma"], 0.16),
             "line": {"color": colours["sigma"], "width": 1.5}, "hoverinfo": "skip",
         },
         {
-            "type": "scatter", "mode": "lines", "name": "base classifier right?", "x": packed(places, "f8"),
+            "type": "scatter", "mode": "lines", "name": words("lesson2.fig_base"), "x": packed(places, "f8"),
             "y": packed(right.astype(float), "f8"), "line": {"color": theme.muted, "width": 1.5, "shape": "hvh"},
             "hoverinfo": "skip",
         },
         {
-            "type": "scatter", "mode": "lines", "name": "smoothed: q", "x": packed(places, "f8"),
+            "type": "scatter", "mode": "lines", "name": words("lesson2.fig_smoothed"), "x": packed(places, "f8"),
             "y": packed(share, "f8"), "line": {"color": colours["p"], "width": 3},
             "hovertemplate": "θ = %{x:.0f}°: q = %{y:.3f}<extra></extra>",
         },
@@ -125,7 +130,7 @@ def voting_figure(
     traces.append(
         {
             "type": "scatter", "mode": "markers", "name": "n_A / n", "showlegend": False, "x": [at],
-            "y": [float(np.mean(agree))], "hovertemplate": "votes: %{y:.3f}<extra></extra>",
+            "y": [float(np.mean(agree))], "hovertemplate": words("lesson2.fig_votes") + "<extra></extra>",
             "marker": {"size": 13, "color": colours["p"], "line": {"color": theme.paper, "width": 2}},
         }
     )  # fmt: skip
@@ -147,14 +152,14 @@ def guarantee_figure(
     """Lesson 4: q along the attacks, and the least that any classifier with this p_A could have."""
     traces: list[Figure] = [
         {
-            "type": "scatter", "mode": "lines", "name": "q of this model", "x": packed(places, "f8"),
+            "type": "scatter", "mode": "lines", "name": words("lesson4.fig_model"), "x": packed(places, "f8"),
             "y": packed(share, "f8"), "line": {"color": colours["p"], "width": 3},
             "hovertemplate": "θ = %{x:.0f}°: q = %{y:.3f}<extra></extra>",
         },
         {
-            "type": "scatter", "mode": "lines", "name": "guaranteed", "x": packed(places, "f8"),
+            "type": "scatter", "mode": "lines", "name": words("lesson4.fig_guaranteed"), "x": packed(places, "f8"),
             "y": packed(guaranteed, "f8"), "line": {"color": theme.text, "width": 2, "dash": "dash"},
-            "hovertemplate": "θ = %{x:.0f}°: at least %{y:.3f}<extra></extra>",
+            "hovertemplate": words("lesson4.fig_least") + "<extra></extra>",
         },
         {
             "type": "scatter", "mode": "markers", "name": "here", "showlegend": False, "x": [at],
@@ -174,7 +179,7 @@ def guarantee_figure(
         layout["annotations"] = [
             {
                 "x": 0, "y": 0.04, "yref": "paper", "yanchor": "bottom", "showarrow": False,
-                "text": f"certified: every |θ| < r = {radius:.0f}°", "font": {"size": 13, "color": colours["radius"]},
+                "text": words("lesson4.fig_certified", radius=radius), "font": {"size": 13, "color": colours["radius"]},
             }
         ]  # fmt: skip
     return {"data": traces, "layout": layout}
@@ -191,8 +196,8 @@ def bells_figure(
     kept = float(special.ndtr((edge - abs(at)) / sigma))
     traces: list[Figure] = []
     for name, bell, colour in (
-        (f"no attack: {p_a:.3f} of the mass is left", before, colours["p"]),
-        (f"attack: {kept:.3f} is left", after, colours["attack"]),
+        (words("lesson4.fig_before", share=p_a), before, colours["p"]),
+        (words("lesson4.fig_after", share=kept), after, colours["attack"]),
     ):
         traces.append(
             {
@@ -210,9 +215,7 @@ def bells_figure(
     layout = base_layout(theme, showlegend=True)
     layout["margin"] = {"l": 48, "r": 14, "t": 30, "b": 40}
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}}
-    layout["xaxis"] = axis(
-        theme, "twist that the base classifier sees (°)", range=[-reach, reach], fixedrange=True
-    )
+    layout["xaxis"] = axis(theme, words("lesson4.fig_seen"), range=[-reach, reach], fixedrange=True)
     layout["yaxis"] = {"visible": False, "range": [0, 1.08], "fixedrange": True}
     place = edge if at >= 0 else -edge
     layout["shapes"] = [
@@ -226,7 +229,11 @@ def _line_layout(theme: Theme) -> Figure:
     layout["margin"] = {"l": 48, "r": 14, "t": 30, "b": 40}
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}}
     layout["xaxis"] = axis(
-        theme, "twist θ (°)", range=[-182, 182], tickvals=list(range(-180, 181, 45)), fixedrange=True
+        theme,
+        words("lesson1.fig_twist"),
+        range=[-182, 182],
+        tickvals=list(range(-180, 181, 45)),
+        fixedrange=True,
     )
     layout["yaxis"] = axis(theme, range=[-0.02, 1.05], tickvals=[0, 0.5, 1], fixedrange=True)
     return layout

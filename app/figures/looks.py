@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from app.figures.theme import DARK, OKABE_ITO, Theme
+from app.figures.theme import DARK, KINDS, Theme
 
 Look = dict[str, Any]
 LookName = Literal["page", "projector"]
@@ -81,7 +81,7 @@ def stage_look(theme: Theme, name: LookName = "page") -> Look:
         **base,
         "swept": theme.agree,
         "ramps": {name: list(stops) for name, stops in ramps.items()},
-        "palette": list(OKABE_ITO),
+        "palette": list(KINDS),
     }
 
 

@@ -9,17 +9,40 @@ from numpy.typing import NDArray
 
 from app.figures.arrays import packed
 from app.figures.axes import parameter_axes
-from app.figures.cells import outlines, rasterise
-from app.figures.theme import SEQUENTIAL, STATES, Figure, Theme, axis, base_layout, colour_bar
+from app.figures.region_map import MapScene, Piece, Scale, plane_map
+from app.figures.region_map.layers import ATTACK, marker, plane_layout
+from app.figures.theme import RIGHT, SEQUENTIAL, Figure, Theme
 from app.server.jobs import BoxView
 from tpc_core import Transform
+from tpc_core.landscape import Chart
 
 MANY = 60
 """Past this many bars their borders would hide them."""
 
 
-def margin_bars(boxes: Sequence[BoxView], transform: Transform, radius: float, theme: Theme) -> Figure:
-    """1-D: each proved cell a bar as high as its margin; what is still open is empty."""
+def margin_map(
+    boxes: Sequence[BoxView],
+    transform: Transform,
+    half: NDArray[np.float64],
+    theme: Theme,
+    attack: Sequence[float] | None = None,
+) -> Figure:
+    """Every proved cell; what is still open is empty, and a star is a counterexample."""
+    if len(half) == 1:
+        return _bars(boxes, transform, float(half[0]), theme, attack)
+    pieces = [Piece(box.low, box.high, "passed", box_text(box, transform), value=box.margin) for box in boxes]
+    chart, found = Chart(transform, parameter_axes(transform)), None if attack is None else tuple(attack)
+    scale = Scale(0.0, None, SEQUENTIAL, "margin")
+    return plane_map(MapScene(chart, half, half, pieces=pieces, attack=found, scale=scale), theme)
+
+
+def _bars(
+    boxes: Sequence[BoxView],
+    transform: Transform,
+    radius: float,
+    theme: Theme,
+    attack: Sequence[float] | None,
+) -> Figure:
     (along,) = parameter_axes(transform)
     edge = along.shown(radius)
     ordered = sorted(boxes, key=lambda box: box.low[0])
@@ -32,49 +55,19 @@ def margin_bars(boxes: Sequence[BoxView], transform: Transform, radius: float, t
         "y": packed([box.margin for box in ordered], "f8"),
         "name": "margin",
         "marker": {
-            "color": STATES["passed"],
+            "color": RIGHT,
             "opacity": 0.55,
             "line": {"color": theme.paper, "width": 1 if len(ordered) <= MANY else 0},
         },
         "hovertext": [box_text(box, transform) for box in ordered],
         "hoverinfo": "text",
     }
-    layout = base_layout(theme, bargap=0, hovermode="closest")
-    layout["margin"] = {"l": 56, "r": 16, "t": 34, "b": 44}
-    layout["xaxis"] = axis(theme, along.title, range=[-1.04 * edge, 1.04 * edge])
-    layout["yaxis"] = axis(theme, "margin", rangemode="tozero")
-    return {"data": [bars], "layout": layout}
-
-
-def margin_heatmap(
-    boxes: Sequence[BoxView], transform: Transform, half: NDArray[np.float64], theme: Theme
-) -> Figure:
-    """2-D: each proved cell in the colour of its margin; what is still open is empty."""
-    axes = parameter_axes(transform)
-    factor = np.array([a.factor for a in axes])
-    low = np.array([box.low for box in boxes]).reshape(-1, 2) * factor
-    high = np.array([box.high for box in boxes]).reshape(-1, 2) * factor
-    raster = rasterise(low, high)
-    values = np.array([box.margin for box in boxes] + [np.nan])
-    texts = np.array([box_text(box, transform) for box in boxes] + [""], dtype=object)
-    heat: Figure = {
-        "type": "heatmap",
-        "x": packed(raster.x, "f8"),
-        "y": packed(raster.y, "f8"),
-        "z": packed(values[raster.index], "f8") if raster.index.size else [],
-        "zmin": 0,
-        "colorscale": SEQUENTIAL,
-        "colorbar": colour_bar(theme, "margin"),
-        "text": texts[raster.index].tolist(),
-        "hovertemplate": "%{text}<extra></extra>",
-        "hoverongaps": False,
-    }
-    edge = [a.shown(width) for a, width in zip(axes, half, strict=True)]
-    layout = base_layout(theme, hovermode="closest")
-    layout["margin"] = {"l": 56, "r": 12, "t": 38, "b": 44}
-    layout["xaxis"] = axis(theme, axes[0].title, range=[-1.02 * edge[0], 1.02 * edge[0]], showgrid=False)
-    layout["yaxis"] = axis(theme, axes[1].title, range=[-1.02 * edge[1], 1.02 * edge[1]], showgrid=False)
-    return {"data": [heat, outlines(low, high, theme)], "layout": layout}
+    x = {"title": along.title, "range": [-1.02 * edge, 1.02 * edge]}
+    layout = plane_layout(theme, x, {"title": "margin", "rangemode": "tozero"}, with_legend=False)
+    traces = [bars]
+    if attack is not None:
+        traces.append(marker(along.shown(attack[0]), 0.0, "star", ATTACK, "attack", theme, 17))
+    return {"data": traces, "layout": layout}
 
 
 def box_text(box: BoxView, transform: Transform) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.arrays import packed
-from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
+from app.figures.theme import KINDS, Figure, Theme, axis, base_layout
 
 
 def bounds_figure(
@@ -26,7 +26,7 @@ def bounds_figure(
     traces: list[Figure] = []
     for number, part in enumerate(np.unique(predictions)):
         name = names.get(int(part), f"part {int(part)}")
-        colour = OKABE_ITO[number % (len(OKABE_ITO) - 1)]
+        colour = KINDS[number % len(KINDS)]
         sure = (predictions == part) & certified
         traces.append(_marks(rank[sure], bounds[sure], name, {"size": 8, "color": colour}))
     hollow = {"size": 8, "color": theme.ghost, "symbol": "circle-open", "line": {"width": 2}}

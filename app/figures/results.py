@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
+from app.figures.theme import GREY, KINDS, Figure, Theme, axis, base_layout
 from tpc_core.evaluation.report import spoken_radius
 from tpc_core.evaluation.standing import Standing
 
 ROW = 27
 """Pixels for each row."""
 
-PAPER_COLOUR, DEEPG3D_COLOUR, CERTAIN_COLOUR = OKABE_ITO[1], OKABE_ITO[7], OKABE_ITO[3]
+PAPER_COLOUR, DEEPG3D_COLOUR, CERTAIN_COLOUR = KINDS[2], GREY, KINDS[0]
 
 
 def row_name(standing: Standing, *, points: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.figures.theme import OKABE_ITO, Figure, Theme, axis, base_layout
+from app.figures.theme import KINDS, RIGHT, WRONG, Figure, Theme, axis, base_layout
 from app.server.jobs import Count
 from tpc_core.explain import probability
 
@@ -23,7 +23,7 @@ def convergence_figure(counts: Sequence[Count], needed: float | None, theme: The
             "name": "votes n<sub>A</sub> / n",
             "x": n,
             "y": share,
-            "line": {"color": OKABE_ITO[1], "width": 2},
+            "line": {"color": KINDS[2], "width": 2},
             "marker": {"size": 5},
             "hovertemplate": "%{x:,} votes: %{y:.4f}<extra></extra>",
         },
@@ -33,7 +33,7 @@ def convergence_figure(counts: Sequence[Count], needed: float | None, theme: The
             "name": "lower bound",
             "x": n,
             "y": bounds,
-            "line": {"color": OKABE_ITO[0], "width": 3, "shape": "hv"},
+            "line": {"color": RIGHT, "width": 3, "shape": "hv"},
             "marker": {"size": 6},
             "hovertemplate": "p<sub>A</sub> at least %{y:.4f}<extra></extra>",
         },
@@ -83,7 +83,7 @@ def group_figure(votes: dict[str, int], target: str, theme: Theme, shown: int = 
         "text": [f"{count:,}" for _, count in ranked],
         "textposition": "auto",
         "hovertemplate": "%{y}: %{text} votes<extra></extra>",
-        "marker": {"color": [OKABE_ITO[0] if name == target else OKABE_ITO[5] for name, _ in ranked]},
+        "marker": {"color": [RIGHT if name == target else WRONG for name, _ in ranked]},
     }
     layout = base_layout(theme)
     layout["margin"] = {"l": 8, "r": 16, "t": 38, "b": 40}

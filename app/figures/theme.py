@@ -7,8 +7,15 @@ from typing import Any
 
 Figure = dict[str, Any]
 
-OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C")
-"""The qualitative palette of Okabe and Ito, with grey for black: told apart under every common deficiency."""
+RIGHT, WRONG, OPEN, UNKNOWN = "#0072B2", "#D55E00", "#E69F00", "#b4bcc8"
+"""One meaning for each colour in the whole app, which `app.components.colour_key` says: the true class, or proved;
+another class, an attack or a failure; not settled; not known. Told apart under every common colour vision deficiency.
+"""
+
+KINDS = ("#CC79A7", "#009E73", "#8A6FC0", "#C8B100", "#7A5230", "#4B8F8C")
+"""Things that need only be told apart: parts, rival classes, methods. None of these colours means anything else."""
+
+GREY = "#8C8C8C"
 
 SEQUENTIAL = "Cividis"
 """Perceptually even, and the same to readers with and without colour vision deficiency."""
@@ -22,11 +29,11 @@ DIVERGING = [
 """Orange falls short, blue is beyond; the step between them is the threshold, however narrow the margin."""
 
 STATES = {
-    "waiting": "#b4bcc8",
-    "refining": "#CC79A7",
-    "testing": "#F0C23C",
-    "failed": "#D55E00",
-    "passed": "#0072B2",
+    "waiting": UNKNOWN,
+    "refining": "#8d99ab",
+    "testing": OPEN,
+    "failed": WRONG,
+    "passed": RIGHT,
 }
 """What is known of a cell that stands."""
 
@@ -43,15 +50,34 @@ class Theme:
     accent: str
     agree: str
     differ: str
+    open: str
     on_primary: str
     """Text on a button or a tag in the theme's main colour."""
 
 
 LIGHT = Theme(
-    "#1b2433", "#5c6779", "#e3e8ef", "#9aa5b5", "#ffffff", "#2f5fb3", "#0072B2", "#B84C00", "#ffffff"
+    "#1b2433",
+    "#5c6779",
+    "#e3e8ef",
+    "#9aa5b5",
+    "#ffffff",
+    "#2f5fb3",
+    "#0072B2",
+    "#B84C00",
+    OPEN,
+    "#ffffff",
 )
 DARK = Theme(
-    "#e6eaf1", "#9aa6b8", "#2c3542", "#5d6a7d", "#12161d", "#7fa8f0", "#56B4E9", "#F2903D", "#12161d"
+    "#e6eaf1",
+    "#9aa6b8",
+    "#2c3542",
+    "#5d6a7d",
+    "#12161d",
+    "#7fa8f0",
+    "#56B4E9",
+    "#F2903D",
+    OPEN,
+    "#12161d",
 )
 
 

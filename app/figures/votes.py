@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.arrays import packed
-from app.figures.theme import Figure, Theme, base_layout
+from app.figures.cloud import MeshView
 
 Tally = dict[str, Any]
 """What components/votes shows."""
@@ -20,6 +20,8 @@ Meaning = Literal["right", "wrong", "other", "unknown"]
 that was not answered, and an answer where nobody knows the true class."""
 MOST_POINTS = 256
 """Points of each draw in the strip: more would not be told apart."""
+MOST_FACES = 6000
+"""Triangles of a surface behind the draws: more would take longer to draw than the draws."""
 
 
 def tally(
@@ -86,65 +88,33 @@ def words(name: str) -> str:
 
 
 def strip(
-    draws: NDArray[np.floating], answers: Sequence[int], classes: Sequence[str], truth: str | None
+    draws: NDArray[np.floating],
+    answers: Sequence[int],
+    classes: Sequence[str],
+    truth: str | None,
+    surface: MeshView | None = None,
+    *,
+    with_faces: bool = True,
 ) -> Strip:
-    """Random draws (k, N, 3), seen from the front right, each with its vote and whether that is right."""
+    """Random draws (k, N, 3), seen from the front right, each with its vote and whether that is right.
+
+    `surface` is the object's own, which is drawn faintly behind every draw; its faces stay as they were sent last.
+    """
     flat = _from_the_front(draws[:, :MOST_POINTS])
     truth = known_class(truth, classes)
     named = [
         {"name": words(classes[answer]), "meaning": meaning(classes[answer], truth, answered=True)}
         for answer in answers
     ]
-    return {"points": packed(flat.ravel()), "draws": named}
+    shown: Strip = {"points": packed(flat.ravel()), "draws": named}
+    if surface is not None and len(surface.faces) <= MOST_FACES:
+        shown["surface"] = packed(_from_the_front(surface.vertices).ravel())
+        if with_faces:
+            shown["faces"] = packed(surface.faces.ravel(), "i4")
+    return shown
 
 
 def _from_the_front(draws: NDArray[np.floating]) -> NDArray[np.floating]:
     """(k, N, 3) -> (k, N, 2): right and up on the page."""
     x, y, z = draws[..., 0], draws[..., 1], draws[..., 2]
     return np.stack([(x + y) * 0.7071, z + 0.25 * (y - x)], axis=-1)
-
-
-def draw_strip(
-    draws: NDArray[np.floating],
-    answers: Sequence[int],
-    classes: Sequence[str],
-    winner: int,
-    theme: Theme,
-) -> Figure:
-    """Random draws phi(x, eps) side by side, each seen from the front with the class it votes for.
-
-    draws: (k, N, 3). Draws that vote for the winning class are blue, the others orange.
-    """
-    count = len(draws)
-    turned = np.clip(_from_the_front(draws), -1.15, 1.25)
-    places = np.arange(count)
-    agrees = np.asarray(answers) == winner
-    traces: list[Figure] = []
-    for wanted, colour in ((True, theme.agree), (False, theme.differ)):
-        rows = np.flatnonzero(agrees == wanted)
-        x = (turned[rows, :, 0] * 0.42 + places[rows, None]).ravel()
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "x": packed(x),
-                "y": packed(turned[rows, :, 1].ravel() * 0.42),
-                "marker": {"size": 3, "color": colour, "opacity": 0.75},
-                "hoverinfo": "skip",
-            }
-        )
-    notes = [
-        {
-            "x": float(place),
-            "y": -0.66,
-            "text": words(classes[answer]),
-            "showarrow": False,
-            "font": {"size": 12, "color": theme.agree if agree else theme.differ},
-        }
-        for place, answer, agree in zip(places, answers, agrees, strict=True)
-    ]
-    layout = base_layout(theme, annotations=notes)
-    layout["margin"] = {"l": 0, "r": 0, "t": 0, "b": 0}
-    layout["xaxis"] = {"visible": False, "range": [-0.5, count - 0.5], "fixedrange": True}
-    layout["yaxis"] = {"visible": False, "range": [-0.76, 0.56], "fixedrange": True}
-    return {"data": traces, "layout": layout}

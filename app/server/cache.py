@@ -15,6 +15,8 @@ from tpc_core.data import Dataset, Shape
 from tpc_core.errors import TpcError
 from tpc_core.models import ModelCard
 from tpc_core.models.choose import fitting_models, model_for
+from tpc_core.models.precision import FULL, parse_variant
+from tpc_core.smoothing import parse_smoothing
 from tpc_core.votes import resolve_device
 
 
@@ -46,9 +48,21 @@ def best_fit(transform: str, among: list[str], certain: bool = False) -> str:
     return best if best in among else among[0]
 
 
+def knows(name: str) -> bool:
+    """Whether a name is that of a model here, or of one under another smoothing: NAME@z-twist:20. It opens nothing."""
+    try:
+        variant = parse_variant(name)
+        if variant.smoothing is not None:
+            parse_smoothing(variant.smoothing)
+    except TpcError:
+        return False
+    return variant.precision == FULL and variant.checkpoint in {card.name for card in model_cards()}
+
+
 def model(name: str) -> Model:
     """A checkpoint by name; another file under the same name is another model."""
-    digest = next((card.sha256 for card in model_cards() if card.name == name), "")
+    checkpoint = name.partition("@")[0]
+    digest = next((card.sha256 for card in model_cards() if card.name == checkpoint), "")
     return _model(name, digest)
 
 

@@ -95,6 +95,12 @@ class Rooms:
                 room.entries[visitor] = Entry(said, size, values, says)
             return better
 
+    def rests(self, code: str) -> float:
+        """Seconds since the room was opened, or since somebody last submitted an attack."""
+        with self._lock:
+            room = self._room(code)
+            return self._clock() - max([room.opened, *room._last.values()])
+
     def ranking(self, code: str) -> list[Entry]:
         """The best attacks, smallest first."""
         with self._lock:

@@ -1,22 +1,28 @@
 """The one engine of the server: worker processes of this machine, or a Ray cluster that several servers share.
 
 TPC_ENGINE=ray TPC_RAY_ADDRESS=10.0.0.1:6379 takes a cluster; TPC_RAY_CPUS and TPC_RAY_GPUS say how much of a CPU and
-of a GPU each worker takes there. TPC_WORKERS bounds the processes of this machine.
+of a GPU each worker takes there. TPC_WORKERS bounds the processes of this machine, and TPC_NICE says how far they stand
+back for pages and browsers on it.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
-from tpc_core.engines import Engine, LocalEngine
+from tpc_core.engines import PROMPT, Call, Engine, LocalEngine, Report
 from tpc_core.errors import InvalidValue
 
 SHARE = "0.25"
 """The part of a CPU that a worker asks of a cluster, unless told otherwise: there is room for four servers."""
+
+
+NICE = "10"
+"""The priority of local workers: two of them that vote beside a browser on two cores would slow its sliders down."""
 
 
 @st.cache_resource(show_spinner=False)
@@ -28,12 +34,19 @@ def engine() -> Engine:
     return made
 
 
+def ask(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function of the library answers, called in a worker before all that can wait; the page waits for it."""
+    handle = engine().submit(Call(function, arguments), rank=PROMPT)
+    answers = [message.result for message in handle.messages() if isinstance(message, Report)]
+    return answers[-1]
+
+
 def engine_of(settings: Mapping[str, str]) -> Engine:
     """The engine that the environment asks for."""
     name = settings.get("TPC_ENGINE", "local")
     if name == "local":
         workers = _number(settings, "TPC_WORKERS", "0")
-        return LocalEngine(int(workers) or None)
+        return LocalEngine(int(workers) or None, nice=int(_number(settings, "TPC_NICE", NICE)))
     if name != "ray":
         raise InvalidValue(f"TPC_ENGINE is local or ray, not {name!r}")
     from tpc_core.engines.ray_cluster import RayEngine

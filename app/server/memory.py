@@ -1,15 +1,8 @@
-"""Memory of a server that runs for long: what the collector need not walk over, and what the allocator gives back."""
+"""Memory of a server that runs for long: what the collector need not walk over."""
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import sys
-from contextlib import suppress
-
-ARENAS = 2
-_M_ARENA_MAX = -8
-"""The name of this setting in glibc's malloc.h."""
 
 
 def set_libraries_aside() -> None:
@@ -20,15 +13,3 @@ def set_libraries_aside() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def share_arenas() -> None:
-    """Let all threads take memory from two arenas, where the system's allocator is glibc's.
-
-    Every run has a thread of its own, and glibc gives threads up to eight arenas a core, each of which keeps what it
-    once had: over 200 runs the server grew by 50 MB that nobody used.
-    """
-    if sys.platform != "linux":
-        return
-    with suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, ARENAS)

@@ -14,7 +14,12 @@ def may_add() -> bool:
     chosen = os.environ.get("TPC_ADD", "")
     if chosen in ("0", "1"):
         return chosen == "1"
-    return st.get_option("server.address") in LOOPBACK and not hosts()
+    return not is_shared()
+
+
+def is_shared() -> bool:
+    """Whether the server answers to other machines than this one."""
+    return st.get_option("server.address") not in LOOPBACK or bool(hosts())
 
 
 def may_run_code() -> bool:

@@ -34,8 +34,11 @@ class Served:
 
 @contextmanager
 def serve() -> Iterator[str]:
-    """Start a server on a free port; its address. It computes on one core, to leave one to the browser beside it."""
-    with served({"OMP_NUM_THREADS": "1"}) as server:
+    """Start a server on a free port; its address. It computes on one core, to leave one to the browser beside it.
+
+    Who drives it waits for certificates while the browser draws, so the workers do not stand back here.
+    """
+    with served({"OMP_NUM_THREADS": "1", "TPC_NICE": "0"}) as server:
         yield server.address
 
 

@@ -56,6 +56,12 @@ class Visitors:
         """Whether a visitor is present, or was so a short while ago."""
         return self.present(visitor) or time.monotonic() - self._seen.get(visitor, -_ABOUT) < _ABOUT
 
+    def here(self) -> int:
+        """How many people have a page open."""
+        with self._lock:
+            known = list(self._sessions)
+        return sum(self.present(visitor) for visitor in known)
+
     def sweep(self) -> None:
         """Forget the names of visitors who are gone: a server that runs for a term sees many."""
         with self._lock:

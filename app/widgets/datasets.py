@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from app.components.draws import draws
 from app.components.escape_markdown import literal
-from app.figures.votes import strip
 from app.server import cache
 from app.server.owner import may_add
+from app.widgets.object_stage import object_stage
+from tpc_core import parse_transform
 from tpc_core.data import Dataset, open_dataset
 from tpc_core.data.own import own_names
 from tpc_core.data.roots import VARIABLES
@@ -88,7 +88,8 @@ def browse(title: str, name: str) -> str | None:
     if not len(rows):
         st.caption("Nothing matches; try another word or category.")
         return None
-    st.caption(f"{len(rows):,} objects of {title}, {split} split, read from its {data.release} release.")
+    found = "1 object" if len(rows) == 1 else f"{len(rows):,} objects"
+    st.caption(f"{found} of {title}, {split} split, read from its {data.release} release.")
     row = _pick(shelf, rows)
     _preview(data, row)
     if st.button("Show this object", type="primary", key=f"{name}_take"):
@@ -118,9 +119,16 @@ def _pick(shelf: Shelf, rows: np.ndarray) -> int:
 
 def _preview(data: Dataset, row: int) -> None:
     shape = data[row]
-    points = shape.cloud(min(256, shape.max_points)).points.numpy()[None]
     st.markdown(f"**{literal(shape.name)}**, class *{literal(_plain(str(shape.label)))}*")
-    draws(strip(points, [0], [""], None), key=f"{data.name}_preview", height=230, stamp=0)
+    object_stage(
+        shape,
+        min(1024, shape.max_points),
+        parse_transform("z-rotation"),
+        key=f"{data.name}_preview",
+        height="240px",
+        title=shape.name,
+        epoch=shape.name,
+    )
 
 
 def _folder(name: str) -> None:

@@ -97,6 +97,9 @@ def object_button(shape: Shape) -> None:
         label = f"class *{shape.label.replace('_', ' ')}*" if shape.label else "class unknown"
         st.markdown(f"**{literal(title_of(spec, shape))}**  \n{label}", width="content")
     if st.button("Choose an object", width="stretch", icon=":material/category:", key="choose_object"):
+        st.session_state[_CHOOSING] = True
+    # Should the page run again all the same, that must not close the dialog under somebody's hands.
+    if is_choosing():
         choose_object()
     if parsed_spec(spec) is not None:
         _steps(spec)
@@ -116,11 +119,23 @@ def _steps(spec: str) -> None:
     chance.button("Random", key="object_random", width="stretch", on_click=go, args=(None,))
 
 
-@st.dialog("Choose an object", width="large")
+_CHOOSING = "choosing_object"
+
+
+def is_choosing() -> bool:
+    """Whether the dialog is open: a page that would run again by itself waits until it is closed."""
+    return bool(st.session_state.get(_CHOOSING))
+
+
+def _chosen() -> None:
+    st.session_state[_CHOOSING] = False
+
+
+@st.dialog("Choose an object", width="large", on_dismiss=_chosen)
 def choose_object() -> None:
     """Gallery, data sets and upload, one tab each."""
     known = datasets()
-    tabs = st.tabs(["Gallery", *known, "Upload"])
+    tabs = st.tabs(["Gallery", *known, "Upload"], key="object_source", on_change="rerun")
     taken = None
     with tabs[0]:
         taken = _gallery()
@@ -131,6 +146,7 @@ def choose_object() -> None:
         taken = _upload() or taken
     if taken is not None:
         st.session_state["object"] = taken
+        _chosen()
         st.rerun()
 
 

@@ -22,6 +22,7 @@ from app.session.pose import (
     transform_name,
     within,
 )
+from app.widgets.objects import is_choosing
 from tpc_core import Transform
 from tpc_core.errors import TpcError
 from tpc_core.transforms import CoordinateNoise
@@ -116,7 +117,7 @@ def _sliders(
         on_history=_stepped,
     )
     say()
-    if live and not more and not mine.moving:
+    if live and not more and not mine.moving and not is_choosing():
         st.rerun()  # nothing more comes: the timer stops
 
 

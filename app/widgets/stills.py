@@ -13,7 +13,7 @@ from app.components.escape_markdown import literal
 from app.components.style import theme
 from app.figures.cloud import CloudView, Colouring, graded, ramp
 from app.figures.looks import point_radius, stage_look
-from app.figures.theme import OKABE_ITO, Theme
+from app.figures.theme import KINDS, Theme
 from app.server.stills import CannotRender, Renderer, Still, camera_of
 
 
@@ -47,7 +47,7 @@ def still_of(
 def _colours(view: CloudView, theme: Theme, colouring: Colouring) -> NDArray[np.floating]:
     """The colour of every point."""
     if colouring == "parts" and view.parts is not None:
-        palette = np.array([_rgb(colour) for colour in OKABE_ITO])
+        palette = np.array([_rgb(colour) for colour in KINDS])
         _, numbers = np.unique(view.parts, return_inverse=True)
         return np.asarray(palette[numbers % len(palette)])
     if colouring == "critical" and view.critical is not None:

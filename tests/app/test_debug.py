@@ -217,7 +217,7 @@ class TestFigures:
     def test_every_cell_of_the_map_can_be_clicked(self, theme) -> None:
         view = CaseView.of(genuine("cover"))
         figure = curve(view, view.leaves[0].path, theme)
-        columns = figure["data"][3]
+        columns = figure["data"][-1]
         assert columns["customdata"] == [facts.path for facts in view.leaves]
 
     def test_slices_and_volumes_of_three_dimensions(self) -> None:
@@ -227,7 +227,9 @@ class TestFigures:
         paths = {path for row in sliced["data"][0]["customdata"] for path in row}
         assert paths - {""} <= set(view.by_path)
         solid = volume(view, chosen, "state", DARK)
-        assert [trace["name"] for trace in solid["data"][1:]] == ["chosen"]
+        (dots,) = [trace for trace in solid["data"] if trace.get("customdata")]
+        assert set(dots["customdata"]) == {facts.path for facts in view.leaves}
+        assert solid["data"][-1]["name"] == "chosen"
 
     def test_an_interval_shows_what_was_needed(self) -> None:
         facts = CaseView.of(genuine("cover undecided")).leaves[0]

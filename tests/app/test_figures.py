@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,24 +13,18 @@ import pytest
 
 from app.figures.arrays import packed, unpacked
 from app.figures.axes import parameter_axes
-from app.figures.cells import (
-    MODES,
-    cell_text,
-    curve_figure,
-    heatmap_figure,
-    rasterise,
-    scale_of,
-    slice_cells,
-    volume_figure,
-)
 from app.figures.cloud import LIMIT, CloudView, MeshView, certified_parts_figure, cloud_figure
 from app.figures.points import bounds_figure
+from app.figures.region_map import MapScene, line_map, plane_map, space_map
+from app.figures.region_map.cell_colours import MODES, Mode, cell_text, piece_of, scale_of
+from app.figures.region_map.cell_sheet import rasterise
 from app.figures.single import convergence_figure, group_figure
-from app.figures.theme import DARK, LIGHT, OKABE_ITO, theme_of
-from app.figures.votes import MOST_POINTS, draw_strip, strip, tally
+from app.figures.theme import DARK, KINDS, LIGHT, OPEN, RIGHT, UNKNOWN, WRONG, theme_of
+from app.figures.votes import MOST_POINTS, strip, tally
 from app.server.jobs import CellView, Count
 from tpc_core import parse_transform
 from tpc_core.covers import Cell
+from tpc_core.landscape import Chart
 from tpc_core.statistics import lower_confidence_bound
 
 LEVEL = 0.01
@@ -52,6 +47,15 @@ def quarters() -> list[CellView]:
         CellView(cell((0, -1), (1, 0), "10"), "failed", 64, 20, LEVEL),
         CellView(cell((0, 0), (1, 1), "11"), "waiting"),
     ]
+
+
+def scene(name: str, cells: Sequence[CellView], mode: Mode | None = "bound", half: float = 1.0) -> MapScene:
+    """Cells as a map, in the colours of a mode."""
+    transform = parse_transform(name)
+    chart = Chart(transform, parameter_axes(transform))
+    ends = np.full(len(chart.axes), half)
+    pieces = [piece_of(view, chart.axes, mode) for view in cells]
+    return MapScene(chart, ends, ends, pieces=pieces, scale=None if mode is None else scale_of(mode))
 
 
 @pytest.fixture
@@ -204,11 +208,12 @@ class TestVotes:
         assert meant == {"a": "unknown", "b": "unknown", "c": "other"}
         assert strip(np.zeros((1, 4, 3)), [0], classes, None)["draws"][0]["meaning"] == "unknown"
 
-    def test_each_draw_is_labelled_by_its_vote(self) -> None:
-        figure = draw_strip(np.zeros((3, 8, 3)), [0, 1, 0], ["chair", "night_stand"], 0, DARK)
-        valid(figure)
-        assert [note["text"] for note in figure["layout"]["annotations"]] == ["chair", "night stand", "chair"]
-        assert [len(unpacked(trace["x"])) for trace in figure["data"]] == [16, 8]
+    def test_the_surface_lies_behind_the_draws_and_its_faces_are_sent_once(self) -> None:
+        mesh = MeshView(np.eye(3), np.array([[0, 1, 2]]))
+        first = strip(np.zeros((1, 4, 3)), [0], ["chair"], "chair", mesh)
+        assert unpacked(first["faces"]).tolist() == [0, 1, 2]
+        assert len(unpacked(first["surface"])) == 3 * 2
+        assert "faces" not in strip(np.zeros((1, 4, 3)), [0], ["chair"], "chair", mesh, with_faces=False)
 
 
 class TestCells:
@@ -218,23 +223,19 @@ class TestCells:
         assert raster.index.tolist() == [[0, 1], [0, 2]]
 
     def test_no_cells_make_an_empty_map(self) -> None:
-        transform = parse_transform("z-taper+z-rotation")
-        valid(heatmap_figure([], transform, np.array([0.1, 0.1]), "bound", LIGHT))
-        valid(curve_figure([], parse_transform("z-taper"), 0.2, LIGHT))
+        valid(plane_map(scene("z-taper+z-rotation", []), LIGHT))
+        valid(line_map(scene("z-taper", [], None), LIGHT))
 
     @pytest.mark.parametrize("mode", MODES)
     def test_the_colour_range_of_a_mode_is_fixed(self, mode) -> None:
-        transform = parse_transform("z-taper+z-rotation")
-        few = heatmap_figure(quarters()[:1], transform, np.ones(2), mode, LIGHT)["data"][0]
-        all_of_them = heatmap_figure(quarters(), transform, np.ones(2), mode, LIGHT)
+        few = plane_map(scene("z-taper+z-rotation", quarters()[:1], mode), LIGHT)["data"][0]
+        all_of_them = plane_map(scene("z-taper+z-rotation", quarters(), mode), LIGHT)
         valid(all_of_them)
         assert (few["zmin"], few["zmax"]) == (all_of_them["data"][0]["zmin"], all_of_them["data"][0]["zmax"])
         assert few["zmin"] < few["zmax"]
 
     def test_a_cell_without_votes_has_no_colour(self) -> None:
-        heat = heatmap_figure(quarters(), parse_transform("z-taper+z-rotation"), np.ones(2), "bound", LIGHT)[
-            "data"
-        ][0]
+        heat = plane_map(scene("z-taper+z-rotation", quarters()), LIGHT)["data"][0]
         values = unpacked(heat["z"])
         assert np.isnan(values[1, 1])
         assert values[0, 0] == pytest.approx(lower_confidence_bound(256, 256, LEVEL))
@@ -253,41 +254,52 @@ class TestCells:
         assert replace(narrow, state="failed").margin < 0
 
     def test_the_threshold_is_a_line_around_all_that_falls_short(self) -> None:
-        transform = parse_transform("z-taper+z-rotation")
         passed, failed, waiting = quarters()
-        alone = heatmap_figure(quarters(), transform, np.ones(2), "margin", LIGHT)["data"][2]
+        alone = plane_map(scene("z-taper+z-rotation", quarters(), "margin"), LIGHT)["data"][2]
         assert len(unpacked(alone["x"])) == 4 * 3
         assert np.nanmin(unpacked(alone["x"])) == 0
         also = CellView(waiting.cell, "failed", 64, 10, LEVEL)
-        both = heatmap_figure([passed, failed, also], transform, np.ones(2), "margin", LIGHT)["data"][2]
+        both = plane_map(scene("z-taper+z-rotation", [passed, failed, also], "margin"), LIGHT)["data"][2]
         assert len(unpacked(both["x"])) == 6 * 3  # the edge between the two is not part of it
 
     def test_a_curve_has_one_bar_for_each_cell_and_the_threshold_above_it(self) -> None:
-        transform = parse_transform("z-twist")
         cells = [
             CellView(cell((0.0,), (0.5,), "1"), "passed", 64, 64, LEVEL),
             CellView(cell((-0.5,), (0.0,), "0"), "testing", 64, 50, LEVEL),
         ]
-        figure = curve_figure(cells, transform, 0.5, LIGHT)
+        figure = line_map(scene("z-twist", cells, None, 0.5), LIGHT)
         valid(figure)
-        bars, needed, dots = figure["data"]
-        assert bars["customdata"] == ["0", "1"]
-        np.testing.assert_allclose(unpacked(bars["width"]), np.degrees(0.5))
+        bars = [trace for trace in figure["data"] if trace["type"] == "bar"]
+        assert [bar["customdata"] for bar in bars] == [["1"], ["0"]]
+        np.testing.assert_allclose([unpacked(bar["width"])[0] for bar in bars], np.degrees(0.5))
+        needed, dots = (trace for trace in figure["data"] if trace["type"] == "scatter")
         assert unpacked(needed["y"])[0] == pytest.approx(cells[0].cell.needed)
-        assert len(unpacked(dots["x"])) == 2
+        np.testing.assert_allclose(unpacked(dots["y"]), [1.0, 50 / 64])
 
     def test_a_slice_shows_the_cells_that_it_meets(self) -> None:
         below, above = cell((-1, -1, -1), (1, 1, 0), "0"), cell((-1, -1, 0), (1, 1, 1), "1")
-        cells = [CellView(below, "passed"), CellView(above, "failed")]
-        assert [v.cell.path for v in slice_cells(cells, (0, 1), -0.5)] == ["0"]
-        assert [v.cell.path for v in slice_cells(cells, (0, 1), 0.5)] == ["1"]
+        cells = [CellView(below, "passed", 64, 64, LEVEL), CellView(above, "failed", 64, 0, LEVEL)]
+        seen = scene("z-twist+z-taper+z-rotation", cells)
+        assert plane_map(seen, LIGHT, at=-0.5)["data"][0]["customdata"] == [["0"]]
+        assert plane_map(seen, LIGHT, at=0.5)["data"][0]["customdata"] == [["1"]]
 
     @pytest.mark.parametrize("name", ["z-twist+z-taper+z-rotation", "general-rotation", "zyx-rotation"])
     @pytest.mark.parametrize("mode", MODES)
-    def test_three_parameters_have_a_volume(self, name, mode) -> None:
-        cells = [CellView(cell((-1, -1, -1), (1, 1, 0), "0"), "passed", 64, 64, LEVEL)]
-        valid(volume_figure(cells, parse_transform(name), np.ones(3), mode, DARK))
-        valid(heatmap_figure(cells, parse_transform(name), np.ones(3), mode, DARK, sides=(0, 2), at=0.1))
+    def test_three_parameters_are_boxes_in_their_own_colours(self, name, mode) -> None:
+        cells = [
+            CellView(cell((-1, -1, -1), (1, 1, 0), "0"), "passed", 64, 64, LEVEL),
+            CellView(cell((-1, -1, 0), (1, 1, 1), "1"), "failed", 32, 9, LEVEL),
+        ]
+        seen = scene(name, cells, mode)
+        figure = space_map(seen, DARK)
+        valid(figure)
+        (boxes,) = [trace for trace in figure["data"] if trace.get("intensitymode") == "cell"]
+        colours = unpacked(boxes["intensity"])
+        assert len(unpacked(boxes["i"])) == len(colours) == 24  # twelve triangles each
+        assert [colours[0], colours[12]] == pytest.approx([piece.value for piece in seen.pieces])
+        (dots,) = [trace for trace in figure["data"] if trace.get("customdata")]
+        assert dots["customdata"] == ["0", "1"]
+        valid(plane_map(seen, DARK, sides=(0, 2), at=0.1))
 
     def test_angles_are_shown_in_degrees(self) -> None:
         twist, taper, rotation = parameter_axes(parse_transform("z-twist+z-taper+z-rotation"))
@@ -297,7 +309,7 @@ class TestCells:
 
     def test_a_scale_of_states_has_one_colour_for_each(self) -> None:
         scale = scale_of("state")
-        assert [name for _, name in scale.ticks] == ["waiting", "refining", "testing", "failed", "passed"]
+        assert [name for _, name in scale.ticks] == ["no votes", "in two halves", "open", "failed", "passed"]
 
 
 class TestSingle:
@@ -312,9 +324,18 @@ class TestSingle:
     def test_the_target_stands_out_among_the_votes_of_a_group(self) -> None:
         figure = group_figure({"table": 10, "chair": 90}, "chair", LIGHT)
         valid(figure)
-        assert figure["data"][0]["marker"]["color"] == [OKABE_ITO[0], OKABE_ITO[5]]
+        assert figure["data"][0]["marker"]["color"] == [RIGHT, WRONG]
 
 
 def test_an_unknown_theme_is_light() -> None:
     assert theme_of(None) is LIGHT
     assert theme_of("dark") is DARK
+
+
+def test_a_colour_that_means_something_is_used_for_nothing_else() -> None:
+    meant = {RIGHT, WRONG, OPEN, UNKNOWN}
+    meant |= {
+        colour for theme in (LIGHT, DARK) for colour in (theme.agree, theme.differ, theme.open, theme.ghost)
+    }
+    assert not {colour.lower() for colour in KINDS} & {colour.lower() for colour in meant}
+    assert len(set(KINDS)) == len(KINDS)

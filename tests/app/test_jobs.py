@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from app.figures.margins import margin_bars
+from app.figures.margins import margin_map
 from app.figures.theme import theme_of
 from app.server.engine import engine_of
 from app.server.jobs import FORGOTTEN_AFTER, JobBoard, JobView, Request, TooManyJobs
@@ -295,7 +296,7 @@ def test_a_certain_run_needs_no_votes_and_fills_its_map_with_margins(board) -> N
     assert view.samples == 0
     assert len(view.boxes) == len(view.certificate.certain.margins)
     assert view.bounded == view.certificate.certain.bounded
-    figure = margin_bars(view.boxes, view.request.transform, 0.2, theme_of("light"))
+    figure = margin_map(view.boxes, view.request.transform, np.array([0.2]), theme_of("light"))
     assert len(figure["data"][0]["hovertext"]) == len(view.boxes)
 
 

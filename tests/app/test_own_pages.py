@@ -12,6 +12,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app.figures.portraits import portrait
+from app.server import cache
 from app.server.owner import may_add, may_run_code
 from tests.data.test_own_data import meshes
 from tests.models.test_public_layouts import Sequential
@@ -19,6 +20,7 @@ from tpc_core import list_models, load_model
 from tpc_core.certificate import Certificate
 from tpc_core.data.own import own_names
 from tpc_core.evaluation.run_objects import open_run, reason_of
+from tpc_core.models import add_model
 from tpc_core.shipped import shipped
 from tpc_core.verify import verify
 
@@ -189,3 +191,55 @@ def test_names_from_outside_stay_text(home: Path, name: str) -> None:
     assert len(app.error) == 1
     assert re.search(r"(?<!\\)<", app.error[0].value) is None  # every mark is escaped
     assert own_names() == []
+
+
+def certify_page() -> None:
+    import streamlit as st
+
+    from app.pages.certify.page import page
+
+    st.session_state["visitor"] = "tester"
+    page()
+
+
+def test_the_certify_page_lists_a_brought_network_under_other_smoothings(home: Path) -> None:
+    torch.save(Sequential().state_dict(), home / "net.pth")
+    add_model("mine", str(home / "net.pth"), classes=list("abcde"), num_points=64)
+    for cached in (cache.model_cards, cache.fitting):
+        cached.clear()
+    try:
+        app = opened(certify_page, asked_transform="z-twist", asked_model="mine@z-twist:20")
+        (choice,) = [box for box in app.selectbox if box.label == "Model"]
+        assert {"mine", "mine@z-twist:20"} <= set(choice.options)
+        assert choice.value == "mine@z-twist:20"
+        assert cache.knows("mine@z-twist:25")
+        for name in (
+            "mine@bfloat16",
+            "mine@nonsense",
+            "mine@z-twist:nan",
+            "other@z-twist:20",
+            "../mine@noise:1",
+        ):
+            assert not cache.knows(name)
+    finally:
+        for cached in (cache.model_cards, cache.fitting):
+            cached.clear()
+
+
+def button_page() -> None:
+    import streamlit as st
+
+    from app.widgets.objects import current_shape, object_button
+
+    st.session_state["visitor"] = "tester"
+    object_button(current_shape())
+
+
+def test_a_page_that_runs_again_by_itself_does_not_close_the_dialog(home: Path) -> None:
+    """As when the last votes of the safe band come in while somebody looks for a file."""
+    app = opened(button_page)
+    assert "upload_file" not in {item.key for item in app.get("file_uploader")}
+    app.button(key="choose_object").click().run()
+    for _ in range(2):
+        assert len(app.get("file_uploader")) == 1
+        app.run()

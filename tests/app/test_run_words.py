@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import shlex
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from app.pages.certify.estimates import duration, in_words
+from app.pages.certify.estimates import duration, in_words, remember_rate, votes_per_second
 from app.pages.certify.question_form import transform_names
 from app.session.uploads import Uploads, read_upload
-from tpc_core import Budget, Options, Question, TpcError
-from tpc_core.certify.estimate import Estimate
+from tpc_core import Budget, Options, Question, TpcError, certify, load_model, load_object
+from tpc_core.certify.estimate import Estimate, estimate
 
 
 def question(radius: Any = (20, 5), **options: Any) -> Question:
@@ -48,6 +50,7 @@ def test_durations_read_as_people_say_them(seconds: float, words: str) -> None:
     [
         (Estimate(3, 500.0), "About 3 cells, 500 votes, 5 s. 100 votes/s on CPU."),
         (Estimate(1, 50.0), "About 50 votes, under a second. 100 votes/s on CPU."),
+        (Estimate(1, 400.0, at_most=True), "At most 400 votes, 4 s. 100 votes/s on CPU."),
         (Estimate(5000, math.inf), "More than 5,000 cells: this may take long. 100 votes/s on CPU."),
         (
             Estimate(0, None),
@@ -88,3 +91,33 @@ def test_an_upload_is_its_visitors_own_and_the_oldest_make_room() -> None:
     assert store.get("you", specs[-1]) is None
     store.sweep({"you"}.__contains__)
     assert store.get("me", specs[-1]) is None
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """What a run that has ended says of its speed."""
+
+    request: Any
+    samples: int
+    seconds: float
+    earlier: int = 0
+    live: bool = False
+
+
+def test_the_next_run_is_expected_to_be_as_fast_as_the_last_one(sure, cloud) -> None:
+    request = SimpleNamespace(model=sure, cloud=cloud)
+    remember_rate(_Ended(request, 4096, 2.0))  # type: ignore[arg-type]
+    assert votes_per_second(sure, cloud) == 2048
+    remember_rate(_Ended(request, 64, 60.0))  # type: ignore[arg-type]  # too short to say anything
+    remember_rate(_Ended(request, 4096, 60.0, live=True))  # type: ignore[arg-type]  # not over yet
+    assert votes_per_second(sure, cloud) == 2048
+
+
+def test_the_estimate_for_parts_is_a_limit_that_the_run_keeps() -> None:
+    """It said 64 votes, and the run took 2,176: the hardest point decides, and nobody knows it beforehand."""
+    model, cloud = load_model("segmentation64-z-shear"), load_object("gallery:airplane-1", points=64)
+    said = estimate(model, cloud, "z-shear", 0.2)
+    assert said.at_most
+    taken = certify(model, cloud, "z-shear", 0.2).samples
+    assert said.samples is not None
+    assert taken <= said.samples

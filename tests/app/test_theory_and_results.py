@@ -125,10 +125,10 @@ class TestResults:
     def test_it_counts_the_rows_below_and_shows_every_command(self) -> None:
         app = AppTest.from_function(results_page, default_timeout=60).run()
         assert not app.exception
-        said = next(text.value for text in app.markdown if "are below" in text.value)
+        said = next(text.value for text in app.markdown if "are lower" in text.value)
         figures, _ = load_summaries(results.SUMMARIES)
         rows = [row for table in paper().tables for row in standings(table, figures)]
-        assert f"**{sum(row.verdict == 'below' for row in rows)} are below**" in said
+        assert f"**{sum(row.verdict == 'below' for row in rows)} are lower**" in said
         app.button_group(key="results_table").set_value(results.EVERYTHING).run()
         assert len(app.code) == len(figures)
         assert all(code.value.startswith("tpc evaluate") for code in app.code)
@@ -181,7 +181,7 @@ class TestResults:
         for name in options:
             app.button_group(key="results_table").set_value(name).run()
             assert not app.exception
-        assert "mIoU, jointly" in app.dataframe[-1].value.columns
+        assert "mIoU, all points" in app.dataframe[-1].value.columns
 
     def test_without_summaries_it_says_how_to_make_one(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -63,3 +63,10 @@ def test_workflow_actions_are_pinned_to_what_was_read() -> None:
     used = re.findall(r"uses: (\S+)", workflow)
     assert used
     assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action in used)
+
+
+def test_the_base_image_is_pinned_to_a_digest() -> None:
+    file = (ROOT / "Dockerfile").read_text()
+    (base,) = re.findall(r"^ARG BASE=(\S+)", file, re.MULTILINE)
+    assert re.fullmatch(r"python:3\.11-slim@sha256:[0-9a-f]{64}", base)
+    assert set(re.findall(r"^FROM (\S+)", file, re.MULTILINE)) == {"${BASE}"}

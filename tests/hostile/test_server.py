@@ -176,6 +176,12 @@ def test_every_answer_has_the_headers(server: Watched, path: str) -> None:
         assert answer.header("Referrer-Policy") == "no-referrer"
 
 
+def test_the_stage_is_fetched_while_the_page_starts(server: Watched) -> None:
+    path = ask(server.address, "/").header("Link").partition(">")[0].removeprefix("<")
+    assert ask(server.address, path).status == 200
+    assert not ask(server.address, "/_stcore/health").header("Link")
+
+
 def test_no_script_from_elsewhere_or_from_text_may_run() -> None:
     rules = dict(rule.split(" ", 1) for rule in content_policy("'none'").split("; "))
     assert "unsafe" not in rules["script-src"]

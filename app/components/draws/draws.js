@@ -1,13 +1,14 @@
-// Little clouds in a row, drawn on one canvas, each in the colour of its vote: right, wrong, or not known.
+// Little clouds in a row, drawn on one canvas, each in the colour of its vote: right, wrong, or not known. Behind each
+// of them, faintly, the surface of the object itself.
 
 const STRIPS = new WeakMap();
 const REACH = 1.25; // half the side of the square that a draw is drawn in
 
-function numbers({ bdata }) {
+function numbers({ bdata }, Kind = Float32Array) {
   const text = atob(bdata);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
-  return new Float32Array(bytes.buffer);
+  return new Kind(bytes.buffer);
 }
 
 class Strip {
@@ -25,6 +26,8 @@ class Strip {
 
   show({ key, height, part, stamp }) {
     Object.assign(this, { key, height, part, points: numbers(part.points) });
+    this.surface = part.surface && numbers(part.surface);
+    if (part.faces) this.faces = numbers(part.faces, Int32Array);
     this.root.style.height = `${height}px`;
     this.draw();
     this.names.replaceChildren(
@@ -53,6 +56,16 @@ class Strip {
     const scale = side / (2 * REACH);
     const dot = Math.max(2, Math.min(3.2, side / 28));
     pen.scale(ratio, ratio);
+    const silhouette = this.silhouette(scale);
+    if (silhouette) {
+      pen.fillStyle = style.getPropertyValue("--surface");
+      for (let place = 0; place < count; place += 1) {
+        pen.save();
+        pen.translate(((place + 0.5) * width) / count, height / 2);
+        pen.fill(silhouette);
+        pen.restore();
+      }
+    }
     pen.globalAlpha = 0.8;
     this.part.draws.forEach(({ meaning }, place) => {
       pen.fillStyle = style.getPropertyValue(`--${meaning}`);
@@ -65,6 +78,24 @@ class Strip {
         pen.fill();
       }
     });
+  }
+
+  // All triangles as one path, each the same way round, so that front and back do not cancel.
+  silhouette(scale) {
+    const { surface, faces } = this;
+    if (!surface || !faces) return null;
+    const path = new Path2D();
+    const at = (corner) => [scale * surface[2 * corner], -scale * surface[2 * corner + 1]];
+    for (let i = 0; i < faces.length; i += 3) {
+      const [a, b, c] = [at(faces[i]), at(faces[i + 1]), at(faces[i + 2])];
+      const turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+      const [second, third] = turn > 0 ? [b, c] : [c, b];
+      path.moveTo(...a);
+      path.lineTo(...second);
+      path.lineTo(...third);
+      path.closePath();
+    }
+    return path;
   }
 
   close() {

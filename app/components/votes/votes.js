@@ -1,7 +1,5 @@
 // Two answers in words, and for each class the base model's confidence (thin) beside the smoothed model's share of votes
-// (thick). A colour says what an answer is, and the legend says what a colour is.
-
-const MEANINGS = { right: "right", wrong: "wrong", other: "other class", unknown: "true class not known" };
+// (thick). A colour says what an answer is, and the legend at the foot of the page says what a colour is.
 
 const SHOWN = new WeakMap();
 
@@ -15,17 +13,6 @@ function element(tag, className, text) {
 function answer({ who, says, mark, rest, meaning }, kind) {
   const line = element("div", `tpc-answer ${kind} ${meaning}`);
   line.append(element("i", ""), element("span", "", who), element("b", "", mark ? `${says} ${mark}` : says), element("span", "", rest));
-  return line;
-}
-
-function legend(meanings) {
-  const line = element("div", "tpc-meanings");
-  for (const [name, words] of Object.entries(MEANINGS)) {
-    if (name === "unknown" ? !meanings.has(name) : name !== "other" && meanings.has("unknown")) continue;
-    const entry = element("span", name);
-    entry.append(element("i", ""), words);
-    line.append(entry);
-  }
   return line;
 }
 
@@ -46,8 +33,7 @@ function draw(root, { part, stamp }) {
     row.append(pair);
     return row;
   });
-  const meanings = new Set([part.base.meaning, part.smoothed.meaning]);
-  root.replaceChildren(answer(part.base, "base"), answer(part.smoothed, "smoothed"), ...rows, legend(meanings));
+  root.replaceChildren(answer(part.base, "base"), answer(part.smoothed, "smoothed"), ...rows);
   root.dataset.stamp = String(stamp);
 }
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from app.figures.region_map.layers import LOOKS, MapLook, MapScene, Piece, p_scale, rival_colours
+from app.figures.region_map.layers import (
+    LOOKS,
+    MapLook,
+    MapScene,
+    Piece,
+    Scale,
+    p_scale,
+    rival_colours,
+)
 from app.figures.region_map.line import line_map
 from app.figures.region_map.plane import plane_map
 from app.figures.region_map.space import space_map
@@ -13,6 +21,7 @@ __all__ = [
     "MapLook",
     "MapScene",
     "Piece",
+    "Scale",
     "line_map",
     "p_scale",
     "plane_map",

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.figures.theme import DARK, OKABE_ITO, Figure, Theme, colour_bar
+from app.figures.theme import DARK, KINDS, OPEN, WRONG, Figure, Theme, axis, base_layout, colour_bar
 from tpc_core.landscape import Chart, Landscape
 
 Array = NDArray[np.float64]
@@ -34,6 +34,42 @@ class Piece:
     """What its votes prove p_A to exceed; None before the first vote, and for proofs without votes."""
     needed: float | None = None
     share: float | None = None
+    """Of its votes, those for the class."""
+    path: str = ""
+    """Its name, which a click tells."""
+    value: float = float("nan")
+    """The number that its own colour shows, where the map has a `Scale`."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it has votes that do not prove what it needs."""
+        if self.state == "passed" or self.bound is None or self.needed is None:
+            return False
+        return self.bound <= self.needed
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a cell's number becomes its colour: the range is fixed, so a colour means the same all through a run."""
+
+    low: float
+    high: float | None
+    """None: as far as the numbers go."""
+    colours: str | list[list[Any]]
+    title: str
+    ticks: tuple[tuple[float, str], ...] = ()
+    of_bounds: bool = False
+    """Whether cells that fall short of what they need are to be outlined."""
+
+    def bar(self, theme: Theme) -> Figure:
+        more = {}
+        if self.ticks:
+            more = {"tickvals": [t for t, _ in self.ticks], "ticktext": [name for _, name in self.ticks]}
+        return colour_bar(theme, self.title, **more)
+
+    def end(self, values: Sequence[float]) -> float:
+        """The upper end of the range."""
+        return max([self.low + 1e-9, *values]) if self.high is None else self.high
 
 
 @dataclass(frozen=True)
@@ -54,6 +90,8 @@ class MapScene:
     worst: tuple[float, ...] | None = None
     """z of the weakest cell."""
     needed: float = 0.5
+    scale: Scale | None = None
+    """How the cells are coloured, each by its own number; None where they are outlines over a landscape."""
 
     @property
     def drawn(self) -> list[Piece]:
@@ -87,7 +125,6 @@ def p_scale(needed: float, theme: Theme, look: MapLook) -> list[list[Any]]:
     return [[0.0, low], [middle, below], [middle, above], [1.0, high]]
 
 
-_RIVALS = ("#CC79A7", "#009E73", "#F0E442", "#8a6fc0", "#7a5230")
 _RIVALS_PRINT = ("#000000", "#1c1c1c", "#2e2e2e", "#101010", "#242424")
 
 
@@ -95,7 +132,7 @@ def rival_colours(landscape: Landscape | None, look: MapLook = "colour") -> dict
     """A colour for each class that wins somewhere on the map; none of them is that of right or wrong."""
     if landscape is None:
         return {}
-    colours = _RIVALS_PRINT if look == "print" else _RIVALS
+    colours = _RIVALS_PRINT if look == "print" else KINDS
     return {index: colours[place % len(colours)] for place, index in enumerate(landscape.rivals)}
 
 
@@ -112,7 +149,7 @@ def outline_style(state: PieceState, theme: Theme, look: MapLook) -> Figure:
         return grey[state]
     coloured: dict[PieceState, Figure] = {
         "passed": {"color": "#08306b" if theme != DARK else "#d9ecff", "width": 1.8},
-        "open": {"color": "#E69F00", "width": 1.6},
+        "open": {"color": OPEN, "width": 1.6},
         "failed": {"color": theme.differ, "width": 2.4, "dash": "dash"},
         "waiting": {"color": theme.muted, "width": 0.8},
     }
@@ -133,10 +170,12 @@ def scale_bar(scene: MapScene, theme: Theme) -> Figure:
     text = [f"{tick:.1f}" for tick in ticks]
     text[0] = "≤ 0.5"
     if scene.needed > 0.5:
-        keep = [i for i, tick in enumerate(ticks) if abs(tick - scene.needed) > 0.035]
+        keep = [i for i, tick in enumerate(ticks) if abs(tick - scene.needed) > 0.055]
         ticks = [ticks[i] for i in keep] + [scene.needed]
-        text = [text[i] for i in keep] + [f"<b>{scene.needed:.3g}</b> needed"]
-    return colour_bar(theme, scene.ordinate, tickvals=ticks, ticktext=text)
+        text = [text[i] for i in keep] + [f"<b>{scene.needed:.3g}</b>"]
+    bar = colour_bar(theme, scene.ordinate, tickvals=ticks, ticktext=text)
+    bar["title"]["side"] = "top"
+    return bar
 
 
 def node_texts(landscape: Landscape) -> list[str]:
@@ -180,16 +219,27 @@ def marker(x: float, y: float, symbol: str, colour: str, words: str, theme: Them
     }
 
 
-ATTACK = OKABE_ITO[5]
+ATTACK, WEAKEST = WRONG, OPEN
+
+
+def plane_layout(theme: Theme, x: Figure, y: Figure, *, with_legend: bool = True) -> Figure:
+    """The frame of a map that is no space: its axes, given by title and range, and room for the legend above it."""
+    layout = base_layout(theme, showlegend=with_legend, hovermode="closest", bargap=0)
+    layout["margin"] = {"l": 56, "r": 12, "t": 34 if with_legend else 38, "b": 44}
+    layout["legend"] = legend(theme)
+    layout["xaxis"], layout["yaxis"] = axis(theme, **x), axis(theme, **y)
+    return layout
 
 
 def legend(theme: Theme) -> Figure:
-    """Above the plot, in one or two lines."""
+    """Above the plot, as wide as the figure, in one or two lines."""
     return {
         "orientation": "h",
-        "x": 0,
-        "y": 1.01,
-        "yanchor": "bottom",
+        "xref": "container",
+        "x": 0.01,
+        "yref": "container",
+        "y": 0.995,
+        "yanchor": "top",
         "font": {"size": 12, "color": theme.text},
         "itemclick": False,
         "itemdoubleclick": False,

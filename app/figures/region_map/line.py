@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from app.figures.arrays import packed
 from app.figures.region_map.layers import (
     ATTACK,
     STATE_WORDS,
+    WEAKEST,
     MapLook,
     MapScene,
     Piece,
-    legend,
     legend_box,
     marker,
     node_texts,
     outline_style,
     p_scale,
+    plane_layout,
     rival_colours,
 )
-from app.figures.theme import STATES, Figure, Theme, axis, base_layout
+from app.figures.theme import STATES, Figure, Theme
 from tpc_core.landscape import Landscape
 
 _FILL = {"passed": 0.34, "open": 0.3, "failed": 0.3, "waiting": 0.12}
@@ -30,12 +33,11 @@ def line_map(scene: MapScene, theme: Theme, look: MapLook = "colour") -> Figure:
     along = scene.chart.axes[0]
     edge, wide = along.shown(scene.region[0]), along.shown(scene.half[0])
     floor = _floor(scene)
-    layout = base_layout(theme, showlegend=True, bargap=0, hovermode="closest")
-    layout["margin"] = {"l": 56, "r": 14, "t": 54, "b": 44}
-    layout["legend"] = legend(theme)
-    layout["xaxis"] = axis(theme, along.title, range=[-1.02 * wide, 1.02 * wide])
-    words = "p<sub>A</sub>" if scene.by_votes else "confidence"
-    layout["yaxis"] = axis(theme, words, range=[floor, 1.02])
+    layout = plane_layout(
+        theme,
+        {"title": along.title, "range": [-1.02 * wide, 1.02 * wide]},
+        {"title": scene.ordinate, "range": [floor, 1.02]},
+    )
     shapes: list[Figure] = [_upright(x, theme, "solid") for x in (-edge, edge)] + [_upright(0, theme, "dot")]
     traces: list[Figure] = []
     for state in STATE_WORDS:
@@ -51,6 +53,8 @@ def line_map(scene: MapScene, theme: Theme, look: MapLook = "colour") -> Figure:
         shapes += _territories(scene.landscape, along.factor, look)
         for index, colour in rival_colours(scene.landscape, look).items():
             traces.append(legend_box(f"{scene.landscape.name(index)} wins", colour, theme))
+    elif any(piece.share is not None for piece in scene.drawn):
+        traces.append(_shares(scene.drawn, along.factor, theme))
     if scene.certified > 0:
         shapes.append(_certified(scene.certified * edge, floor, theme))
         traces.append(
@@ -59,7 +63,7 @@ def line_map(scene: MapScene, theme: Theme, look: MapLook = "colour") -> Figure:
     level = floor + 0.03 * (1.02 - floor)
     if scene.worst is not None:
         at = along.shown(float(scene.chart.place(scene.worst)[0]))
-        traces.append(marker(at, level, "triangle-down", "#E69F00", "weakest cell", theme))
+        traces.append(marker(at, level, "triangle-down", WEAKEST, "weakest cell", theme))
     if scene.attack is not None:
         at = along.shown(float(scene.chart.place(scene.attack)[0]))
         traces.append(marker(at, level, "star", ATTACK, "attack", theme, 17))
@@ -96,6 +100,7 @@ def _bars(cells: list[Piece], state: str, factor: float, floor: float, theme: Th
         },
         "hovertext": [piece.text for piece in cells],
         "hoverinfo": "text",
+        "customdata": [piece.path for piece in cells],
     }
 
 
@@ -118,6 +123,20 @@ def _needed(cells: list[Piece], factor: float, theme: Theme) -> Figure:
         "x": packed(x.ravel(), "f8"),
         "y": packed(np.asarray(y, dtype=np.float64), "f8"),
         "line": {"color": theme.text, "width": 2, "dash": "dot"},
+    }
+
+
+def _shares(cells: Sequence[Piece], factor: float, theme: Theme) -> Figure:
+    """Of each cell's votes, those for the class."""
+    voted = [(piece, piece.share) for piece in cells if piece.share is not None]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "votes n<sub>A</sub> / n",
+        "hoverinfo": "skip",
+        "x": packed([(piece.low[0] + piece.high[0]) / 2 * factor for piece, _ in voted], "f8"),
+        "y": packed([share for _, share in voted], "f8"),
+        "marker": {"color": theme.text, "size": 7, "line": {"color": theme.paper, "width": 1}},
     }
 
 

@@ -6,23 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.arrays import packed
+from app.figures.region_map.cell_sheet import box_lines, cell_sheet
 from app.figures.region_map.layers import (
     ATTACK,
     STATE_WORDS,
+    WEAKEST,
     Array,
     MapLook,
     MapScene,
     Piece,
-    legend,
     legend_box,
     marker,
     node_texts,
     outline_style,
     p_scale,
+    plane_layout,
     rival_colours,
     scale_bar,
 )
-from app.figures.theme import Figure, Theme, axis, base_layout
+from app.figures.theme import Figure, Theme
 from tpc_core.landscape import Landscape
 
 _MOST_OUTLINES = 6000
@@ -45,27 +47,21 @@ def plane_map(
     cells = [
         piece for piece in scene.drawn if across is None or piece.low[across] <= at <= piece.high[across]
     ]
-    for state, words in STATE_WORDS.items():
-        mine = [piece for piece in cells if piece.state == state][:_MOST_OUTLINES]
-        if mine:
-            traces.append(
-                _outlines(mine, sides, factor) | {"name": words, "line": outline_style(state, theme, look)}
-            )
-    if cells:
-        traces.append(_hover(cells, sides, factor))
+    if scene.scale is not None:
+        traces += cell_sheet(cells, *_corners(cells, sides, factor), scene.scale, theme)
+    else:
+        traces += _outlined(cells, sides, factor, theme, look)
     if scene.landscape is not None:
         for index, colour in rival_colours(scene.landscape, look).items():
             traces.append(legend_box(f"{scene.landscape.name(index)} wins", colour, theme))
-    traces.append(marker(0.0, 0.0, "cross-thin-open", theme.text, "the object as it is", theme, 11))
+    traces.append(marker(0.0, 0.0, "cross-thin-open", theme.text, "the object", theme, 11))
     traces += _marked(scene, sides, factor, theme)
     wide = scene.half[list(sides)] * factor
-    layout = base_layout(theme, showlegend=True, hovermode="closest")
-    layout["margin"] = {"l": 56, "r": 12, "t": 54, "b": 44}
-    layout["legend"] = legend(theme)
-    for letter, side, edge in zip("xy", sides, wide, strict=True):
-        layout[f"{letter}axis"] = axis(
-            theme, axes[side].title, range=[-1.02 * edge, 1.02 * edge], showgrid=False
-        )
+    first, second = (
+        {"title": axes[side].title, "range": [-1.02 * edge, 1.02 * edge], "showgrid": False}
+        for side, edge in zip(sides, wide.tolist(), strict=True)
+    )
+    layout = plane_layout(theme, first, second, with_legend=scene.scale is None)
     if scene.chart.is_round:
         layout["xaxis"] |= {"constrain": "domain"}
         layout["yaxis"] |= {"constrain": "domain", "scaleanchor": "x"}  # a ball is round
@@ -165,23 +161,24 @@ def _contour(x: Array, y: Array, field: Array, needed: float, theme: Theme) -> F
         "line": {"color": theme.text, "width": 1.6, "dash": "dot", "smoothing": 0.6},
         "showscale": False,
         "hoverinfo": "skip",
-        "name": f"p<sub>A</sub> = {needed:.3g}, needed",
+        "name": f"needed: {needed:.3g}",
         "showlegend": True,
     }
 
 
-def _outlines(cells: list[Piece], sides: tuple[int, int], factor: Array) -> Figure:
-    low, high = _corners(cells, sides, factor)
-    gap = np.full(len(low), np.nan)
-    x = np.stack([low[:, 0], high[:, 0], high[:, 0], low[:, 0], low[:, 0], gap], axis=1).ravel()
-    y = np.stack([low[:, 1], low[:, 1], high[:, 1], high[:, 1], low[:, 1], gap], axis=1).ravel()
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": packed(x, "f8"),
-        "y": packed(y, "f8"),
-        "hoverinfo": "skip",
-    }
+def _outlined(
+    cells: list[Piece], sides: tuple[int, int], factor: Array, theme: Theme, look: MapLook
+) -> list[Figure]:
+    """Cells as outlines, one trace for each state; hovering over their middles says more."""
+    traces = []
+    for state, words in STATE_WORDS.items():
+        mine = [piece for piece in cells if piece.state == state][:_MOST_OUTLINES]
+        if mine:
+            style = {"name": words, "line": outline_style(state, theme, look)}
+            traces.append(box_lines(*_corners(mine, sides, factor)) | style)
+    if cells:
+        traces.append(_hover(cells, sides, factor))
+    return traces
 
 
 def _corners(cells: list[Piece], sides: tuple[int, int], factor: Array) -> tuple[Array, Array]:
@@ -210,7 +207,7 @@ def _marked(scene: MapScene, sides: tuple[int, int], factor: Array, theme: Theme
     traces = []
     if scene.worst is not None:
         x, y = scene.chart.place(scene.worst)[list(sides)] * factor
-        traces.append(marker(float(x), float(y), "triangle-down", "#E69F00", "weakest cell", theme))
+        traces.append(marker(float(x), float(y), "triangle-down", WEAKEST, "weakest cell", theme))
     if scene.attack is not None:
         x, y = scene.chart.place(scene.attack)[list(sides)] * factor
         traces.append(marker(float(x), float(y), "star", ATTACK, "attack", theme, 17))

@@ -9,10 +9,12 @@ from app.figures.cloud import CAMERA
 from app.figures.region_map.layers import (
     ATTACK,
     STATE_WORDS,
+    WEAKEST,
     Array,
     MapLook,
     MapScene,
     Piece,
+    Scale,
     legend,
     node_texts,
     outline_style,
@@ -61,34 +63,37 @@ _FILL = {"passed": 0.14, "open": 0.22, "failed": 0.3, "waiting": 0.0}
 
 
 def space_map(
-    scene: MapScene, theme: Theme, look: MapLook = "colour", across: int = 2, at: float = 0.0
+    scene: MapScene,
+    theme: Theme,
+    look: MapLook = "colour",
+    across: int = 2,
+    at: float = 0.0,
+    *,
+    with_slice: bool = True,
 ) -> Figure:
     """All three parameters; the plane at `at` of one axis is the slice that is shown beside it."""
     axes = scene.chart.axes
     factor = np.array([a.factor for a in axes])
     traces: list[Figure] = [_border(scene, factor, theme)]
-    names = {"passed": "passed", "open": "testing", "failed": "failed", "waiting": "waiting"}
-    for state, words in STATE_WORDS.items():
-        mine = [piece for piece in scene.drawn if piece.state == state][:_MOST_BOXES]
-        if mine:
-            style = outline_style(state, theme, look)
-            if _FILL[state]:
-                traces.append(_boxes(mine, factor, STATES[names[state]], _FILL[state]))
-            traces.append(_frames(mine, factor, style["color"], words))
+    if scene.scale is not None:
+        traces += _valued(scene.drawn, factor, scene.scale, theme)
+    else:
+        traces += _by_state(scene.drawn, factor, theme, look)
     if scene.landscape is not None:
         traces += _sampled(scene, scene.landscape, theme, look, factor)
-    traces.append(_plane(scene, factor, across, at, theme))
+    if with_slice:
+        traces.append(_plane(scene, factor, across, at, theme))
     traces += [
         _dot(z, colour, words, factor)
         for z, colour, words in (
-            ((0.0, 0.0, 0.0), theme.text, "the object as it is"),
-            (scene.worst, "#E69F00", "weakest cell"),
+            ((0.0, 0.0, 0.0), theme.text, "the object"),
+            (scene.worst, WEAKEST, "weakest cell"),
             (scene.attack, ATTACK, "attack"),
         )
         if z is not None
     ]
-    layout = base_layout(theme, margin={"l": 0, "r": 0, "t": 0, "b": 0}, showlegend=True)
-    layout["legend"] = legend(theme) | {"y": 0.99, "yanchor": "top"}
+    layout = base_layout(theme, margin={"l": 0, "r": 0, "t": 0, "b": 0}, showlegend=scene.scale is None)
+    layout["legend"] = legend(theme)
     quiet = {
         "showbackground": False,
         "gridcolor": theme.grid,
@@ -171,7 +176,51 @@ def _sampled(
     return traces
 
 
-def _boxes(cells: list[Piece], factor: Array, colour: str, opacity: float) -> Figure:
+def _by_state(cells: list[Piece], factor: Array, theme: Theme, look: MapLook) -> list[Figure]:
+    """Boxes in the colour of how they stand."""
+    traces = []
+    names = {"passed": "passed", "open": "testing", "failed": "failed", "waiting": "waiting"}
+    for state, words in STATE_WORDS.items():
+        mine = [piece for piece in cells if piece.state == state][:_MOST_BOXES]
+        if mine:
+            style = outline_style(state, theme, look)
+            if _FILL[state]:
+                traces.append(_boxes(mine, factor) | {"color": STATES[names[state]], "opacity": _FILL[state]})
+            traces.append(_frames(mine, factor, style["color"], words))
+    return traces
+
+
+def _valued(cells: list[Piece], factor: Array, scale: Scale, theme: Theme) -> list[Figure]:
+    """Boxes in the colours of their own numbers, with a dot in the middle of each, which can be read and clicked."""
+    known = [piece for piece in cells if not np.isnan(piece.value)]
+    values = np.array([piece.value for piece in known])
+    colours = {"cmin": scale.low, "cmax": scale.end(values.tolist()), "colorscale": scale.colours}
+    low, high = _ends(known, factor)
+    dots: Figure = {
+        "type": "scatter3d",
+        "mode": "markers",
+        **xyz((low + high) / 2),
+        "name": "cells",
+        "marker": {
+            "size": 5,
+            "color": packed(values),
+            **colours,
+            "colorbar": scale.bar(theme),
+            "showscale": True,
+        },
+        "hovertext": [piece.text for piece in known],
+        "hoverinfo": "text",
+        "customdata": [piece.path for piece in known],
+    }
+    drawn = known[:_MOST_BOXES]
+    if not drawn:
+        return [dots]
+    faces = packed(np.repeat(values[: len(drawn)], len(_FACES)))
+    filled = {"intensity": faces, "intensitymode": "cell", **colours, "showscale": False, "opacity": 0.2}
+    return [dots, _boxes(drawn, factor) | filled, _frames(drawn, factor, theme.muted, "cells")]
+
+
+def _boxes(cells: list[Piece], factor: Array) -> Figure:
     low, high = _ends(cells, factor)
     corners = (low[:, None] + _CORNERS * (high - low)[:, None]).reshape(-1, 3)
     faces = (_FACES[None] + 8 * np.arange(len(cells))[:, None, None]).reshape(-1, 3)
@@ -182,8 +231,6 @@ def _boxes(cells: list[Piece], factor: Array, colour: str, opacity: float) -> Fi
         "i": packed(i, "i4"),
         "j": packed(j, "i4"),
         "k": packed(k, "i4"),
-        "color": colour,
-        "opacity": opacity,
         "flatshading": True,
         "hoverinfo": "skip",
         "showlegend": False,

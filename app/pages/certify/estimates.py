@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-import time
 
+import numpy as np
 import streamlit as st
 
 from app.components.escape_markdown import literal
 from app.components.terms import explained
 from app.server import cache
-from app.server.jobs import Request
+from app.server.engine import ask
+from app.server.jobs import JobView, Request
 from tpc_core import Cloud, Model
 from tpc_core.certify import prepare
 from tpc_core.certify.estimate import Estimate, estimate
 from tpc_core.errors import TpcError
-from tpc_core.forecast import Outlook, outlook
+from tpc_core.forecast import Outlook, outlook, voting_speed
 from tpc_core.landscape import Landscape
-from tpc_core.votes import BLOCK, Voter, resolve_device
+
+_TELLING = 512
+"""Votes from which on a run says how fast votes are cast."""
+_MOST_RATES = 256
 
 
 def expect(request: Request, landscape: Landscape | None) -> bool:
@@ -34,6 +38,11 @@ def expect(request: Request, landscape: Landscape | None) -> bool:
     seen = outlook_of(request, landscape)
     if seen is not None and math.isfinite(seen.votes) and work.samples is not None:
         work = Estimate(work.cells, seen.votes)
+    if seen is not None and seen.chance == "hopeless" and _another_wins(request, landscape):
+        explained(
+            "On the map another class wins inside this radius. The run will probably end early, at an attack."
+        )
+        return True
     explained(in_words(work, votes_per_second(request.model, request.cloud), cache.device_name()))
     return True
 
@@ -50,6 +59,16 @@ def outlook_of(request: Request, landscape: Landscape | None) -> Outlook | None:
         return outlook(landscape, run.claim, options.patience)
     except TpcError:
         return None
+
+
+def _another_wins(request: Request, landscape: Landscape | None) -> bool:
+    """Whether the map has a place inside the radius at which another class has more votes."""
+    if landscape is None:
+        return False
+    edge = landscape.chart.half_widths(request.question.radii)
+    away = np.abs(landscape.nodes.places) / np.maximum(edge, 1e-12)
+    inside = (np.linalg.norm(away, axis=1) if landscape.chart.is_round else away.max(axis=1)) <= 1
+    return bool((inside & landscape.asked & np.isin(landscape.winner, list(landscape.rivals))).any())
 
 
 CHANCES = {
@@ -77,7 +96,8 @@ def in_words(work: Estimate, rate: float, device: str) -> str:
     if math.isinf(work.samples):
         return f"More than {work.cells:,} cells: this may take long. {speed}."
     cells = f"{work.cells:,} cells, " if work.cells > 1 else ""
-    return f"About {cells}{work.samples:,.0f} votes, {duration(work.samples / rate)}. {speed}."
+    about = "At most" if work.at_most else "About"
+    return f"{about} {cells}{work.samples:,.0f} votes, {duration(work.samples / rate)}. {speed}."
 
 
 def duration(seconds: float) -> str:
@@ -92,14 +112,28 @@ def duration(seconds: float) -> str:
 
 
 def votes_per_second(model: Model, cloud: Cloud) -> float:
-    """How fast this model votes on clouds of this size, measured once."""
-    return _rate(model.digest, len(cloud), model, cloud)
+    """How fast this model votes on clouds of this size: as in its last run, or measured once in a worker before."""
+    seen = _seen_rates().get((model.digest, len(cloud)))
+    return seen if seen is not None else _rate(model.digest, len(cloud), model, cloud)
+
+
+def remember_rate(view: JobView) -> None:
+    """A run that has ended says best how fast the next one will be; a short one says little."""
+    cast = view.samples - view.earlier
+    if view.live or cast < _TELLING or view.seconds <= 0:
+        return
+    rates = _seen_rates()
+    rates[view.request.model.digest, len(view.request.cloud)] = cast / view.seconds
+    while len(rates) > _MOST_RATES:
+        rates.pop(next(iter(rates)), None)
+
+
+@st.cache_resource(show_spinner=False)
+def _seen_rates() -> dict[tuple[str, int], float]:
+    """Of models and sizes of clouds: it says nothing of any visitor."""
+    return {}
 
 
 @st.cache_data(ttl=600, show_spinner=False)
 def _rate(digest: str, points: int, _model: Model, _cloud: Cloud) -> float:
-    voter = Voter(_model, _model.smoothing, seed=0, device=resolve_device("auto"))
-    voter.count(_cloud.points, "speed", 0, BLOCK)
-    start = time.perf_counter()
-    voter.count(_cloud.points, "speed", BLOCK, 3 * BLOCK)
-    return 2 * BLOCK / max(time.perf_counter() - start, 1e-6)
+    return float(ask(voting_speed, _model, _cloud))

@@ -6,21 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.figures.cells import cell_text
 from app.figures.margins import box_text
 from app.figures.region_map import MapScene, Piece
-from app.figures.region_map.layers import PieceState
+from app.figures.region_map.cell_colours import piece_of
 from app.server.jobs import CellView, JobView, Request
 from tpc_core.landscape import Chart, Landscape, extent
 from tpc_core.landscape.of_question import needed_of
-
-_STATES: dict[str, PieceState] = {
-    "waiting": "waiting",
-    "refining": "waiting",
-    "testing": "open",
-    "failed": "failed",
-    "passed": "passed",
-}
 
 
 def map_scene(
@@ -58,18 +49,7 @@ def pieces_of(view: JobView, chart: Chart) -> Sequence[Piece]:
     axes = chart.axes
     if len(axes) != transform.dim:
         return ()
-    return [
-        Piece(
-            leaf.cell.low,
-            leaf.cell.high,
-            _STATES[leaf.state],
-            cell_text(leaf, axes),
-            leaf.lower_bound,
-            leaf.cell.needed,
-            leaf.n_a / leaf.n if leaf.n else None,
-        )
-        for leaf in view.leaves
-    ]
+    return [piece_of(leaf, axes) for leaf in view.leaves]
 
 
 def worst_cell(view: JobView) -> tuple[float, ...] | None:

@@ -65,14 +65,14 @@ class _Held:
 def _outcome(held: _Held, rate: float) -> Outcome:
     certificate = held.certificate
     if certificate.question.options.proof == "certain" or certificate.certain is not None:
-        return Outcome(1.0 if certificate.verdict == "certified" else 0.0, "", None)
+        return Outcome(1.0 if certificate.verdict == "certified" else 0.0, certificate.note, None)
     try:
         view = CaseView.of(certificate)
         part = view.certified_part
         step = _next(view, part, rate)
     except TpcError:  # a run that was stopped before it had chosen a class
         return NOTHING
-    proved = ""
+    proved = certificate.note
     if certificate.verdict != "certified" and part > 1e-3:
         proved = f"Certified up to {radius_words(view.transform.radii, _radius(view, part))}."
     return Outcome(part, proved, step)

@@ -7,7 +7,7 @@ import streamlit as st
 from app.components.escape_markdown import literal
 from app.components.terms import explained
 from app.figures.region_map import MapScene
-from app.pages.certify.estimates import outlook_words
+from app.pages.certify.estimates import outlook_words, remember_rate
 from app.pages.certify.landscapes import landscape_of
 from app.pages.certify.map_scene import map_scene
 from app.pages.certify.outcome import outcome_of
@@ -23,11 +23,13 @@ from app.server.jobs import Job, Request
 from app.server.visitors import board
 from app.session import links
 from app.session.uploads import is_upload
-from app.widgets.objects import NOT_SHARED, current_shape, current_spec, object_button, title_of
+from app.widgets.objects import NOT_SHARED, current_shape, current_spec, is_choosing, object_button, title_of
 from tpc_core.data import Shape
 from tpc_core.errors import TpcError
 
 POLL = 0.5
+POLL_RUN = 1.0
+"""Seconds between two drawings of the map; while a run casts votes, each drawing takes some from it."""
 
 
 def page() -> None:
@@ -88,6 +90,7 @@ def _scene(visitor: str, shape: Shape, request: Request, job: Job | None) -> Non
         _map(visitor, request, job, certified)
     if job is not None:
         view = job.view()
+        remember_rate(view)
         votes_panel(view)
         if not view.live and view.certificate is not None:
             takeaways(job, view, landscape_of(visitor, request).landscape)
@@ -95,15 +98,18 @@ def _scene(visitor: str, shape: Shape, request: Request, job: Job | None) -> Non
 
 def _map(visitor: str, request: Request, job: Job | None, certified: float) -> None:
     """The map, drawn again while its votes come in."""
-    changing = landscape_of(visitor, request).live or (job is not None and job.live)
-    st.fragment(_drawn_map, run_every=POLL if changing else None)(visitor, request, job, certified, changing)
+    running = job is not None and job.live
+    changing = landscape_of(visitor, request).live or running
+    every = POLL_RUN if running else POLL
+    st.fragment(_drawn_map, run_every=every if changing else None)(visitor, request, job, certified, changing)
 
 
 def _drawn_map(visitor: str, request: Request, job: Job | None, certified: float, known: bool) -> None:
     seen = landscape_of(visitor, request)
     view = None if job is None else job.view()
     show_map(map_scene(request, view, seen.landscape, certified), request, view, seen)
-    if known and not seen.live and (view is None or not view.live):
+    ended = not seen.live and (view is None or not view.live)
+    if known and ended and not is_choosing():
         st.rerun()  # nothing more comes: the timer stops, and what is said before a run is final
 
 

@@ -78,7 +78,7 @@ def ask() -> Request | None:
     """The controls of the left column; the request that they describe, or None with the reason on screen."""
     shape = current_shape()
     transform = _transform()
-    goal, proof = st.columns(2, gap="small")
+    goal, proof = st.columns([1.085, 1], gap="small")
     with goal:
         largest = (
             st.segmented_control(

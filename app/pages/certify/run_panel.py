@@ -11,6 +11,7 @@ from app.pages.certify.estimates import duration
 from app.pages.certify.outcome import outcome_of
 from app.server import cache
 from app.server.jobs import Job, JobView
+from app.widgets.objects import is_choosing
 
 POLL = 0.4
 WORDS = {
@@ -41,7 +42,7 @@ def show_status(job: Job) -> None:
 
 def _status(job: Job, known: bool) -> None:
     view = job.view()
-    if known != view.live:
+    if known != view.live and not is_choosing():
         st.rerun()  # the list of runs has news, the map and the haze follow, and the timer stops
     if view.live:
         _controls(job, view)

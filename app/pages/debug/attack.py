@@ -22,11 +22,10 @@ from app.figures.looks import stage_look
 from app.figures.pose_pictures import pose_picture
 from app.figures.scene import scene_of
 from app.figures.surface import surface_of
+from app.pages.debug.case_surface import surface_of_case
 from app.pages.debug.opened_case import Opened
 from app.pages.debug.work import attack_path, start_hunt, view_of
-from app.widgets.objects import shape_of
 from tpc_core import Model
-from tpc_core.errors import TpcError
 from tpc_core.explain import AttackSearch, PathStep, first_change
 from tpc_core.ledger import Refutation
 from tpc_core.proofs import CellStanding
@@ -163,22 +162,6 @@ def _stage(case: Opened, known: Known) -> None:
         actions=(HOME, PNG),
         filename="attack",
     )
-
-
-def surface_of_case(case: Opened) -> MeshView | None:
-    """The surface around the points of a certificate, where the object is one that the gallery or a data set has."""
-    request = case.case.request
-    if request is not None and request.private:
-        return None
-    spec = f"gallery:{case.view.cloud.name}" if request is None else request.question.object
-    try:
-        shape = shape_of(spec)
-        if shape.cloud(len(case.view.cloud)).digest != case.view.cloud.digest:
-            return None
-        mesh = shape.mesh_around(len(case.view.cloud))
-    except TpcError:
-        return None
-    return None if mesh is None else MeshView(np.asarray(mesh.vertices), np.asarray(mesh.faces))
 
 
 def _strip(case: Opened, known: Known, certified: float, broken: float | None) -> None:

@@ -62,12 +62,12 @@ def keep(
 
 
 def model_of(certificate: Certificate) -> Model | None:
-    """The shipped model that a certificate names, if it is the very same one.
+    """The model that a certificate names, if it is here and the very same one.
 
-    Only names of shipped checkpoints are looked up: a file from elsewhere must not name a path of this machine.
+    Only names of models that are listed here are looked up: a file from elsewhere must not name a path of this machine.
     """
     wanted = certificate.model
-    if wanted.name not in {card.name for card in cache.model_cards()}:
+    if not cache.knows(wanted.name):
         return None
     try:
         found = cache.model(wanted.name)

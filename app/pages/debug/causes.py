@@ -12,6 +12,7 @@ from app.pages.certify.estimates import duration, votes_per_second
 from app.pages.debug.before_after import begin_step
 from app.pages.debug.cases import keep
 from app.pages.debug.opened_case import Opened
+from app.pages.debug.retrain import retrain_button
 from app.pages.debug.work import finish_run, start_again, start_hunt, start_more, start_ranking, start_sweep
 from tpc_core import Model
 from tpc_core.explain import Finding, Remedy, count, explain_cell, shrink_claim
@@ -27,6 +28,7 @@ _ICONS = {
     "claim-less": ":material/verified:",
     "smaller-radius": ":material/straighten:",
     "new-run": ":material/restart_alt:",
+    "retrain": ":material/fitness_center:",
 }
 
 
@@ -86,6 +88,9 @@ def _remedy(
 ) -> None:
     """A button where it can be done here, a line where it cannot."""
     text = remedy.sentence[:1].upper() + remedy.sentence[1:]
+    if remedy.action == "retrain" and model is not None:
+        retrain_button(visitor, case, model, f"debug_do_{place}_retrain")
+        return
     if not _can_do(remedy, model):
         st.markdown(f"→ {literal(text)}{_cost(case, model, remedy)}")
         return

@@ -6,17 +6,26 @@ import html
 
 import numpy as np
 import streamlit as st
+import torch
 
-from app.components.plot import HOME, PNG, plot
+from app.components.plot import plot
+from app.components.stage import HOME, PNG, stage
 from app.components.style import theme
+from app.figures.arrays import packed
 from app.figures.cameras import step_back
 from app.figures.cloud import CloudView, cloud_figure
 from app.figures.debug_cell import interval_figure, votes_figure
-from app.figures.theme import OKABE_ITO
+from app.figures.looks import stage_look
+from app.figures.scene import scene_of
+from app.pages.debug.case_surface import surface_of_case
 from app.pages.debug.choice import choose, chosen_cell
 from app.pages.debug.opened_case import Opened
+from app.session.pose import identity_values
+from app.widgets.object_stage import SETTINGS
+from tpc_core.case_view import is_short
 from tpc_core.explain import explain_cell
 from tpc_core.proofs import CellStanding
+from tpc_core.transforms import shader
 
 CLOUD_HEIGHT = 300
 
@@ -64,44 +73,48 @@ def _standing(facts: CellStanding | None, here: int | None, failing: int) -> str
 
 
 def cloud_panel(case: Opened, facts: CellStanding | None) -> None:
-    """The cloud on which the votes of the cell were cast, with the original as a ghost."""
-    original = case.view.cloud.points.numpy()
-    moved = original if facts is None else case.view.points_of(facts).numpy()
-    view = CloudView(original=original, moved=moved)
-    figure = cloud_figure(view, theme(), colouring="height", size=5.0 if len(moved) <= 256 else 2.5)
-    step_back(figure)
-    if facts is not None and facts.kind == "point":
-        figure["data"].append(_ring(moved[int(facts.path)]))
-    plot(
-        figure,
+    """The object where the votes of the cell were cast, on its surface, with the original as a ghost."""
+    view = case.view
+    original = view.cloud.points.numpy()
+    moved = original if facts is None else view.points_of(facts).numpy()
+    if st.session_state.get("debug_cloud_flat"):  # a browser without WebGL
+        figure = step_back(cloud_figure(CloudView(original, moved), theme(), size=5.0))
+        plot(figure, key="debug_cloud_plotly", height=CLOUD_HEIGHT, zoom=True, camera_of=case.key)
+        return
+    drawable = shader(view.transform) is not None
+    parts = {} if drawable else {"served": packed(moved.ravel())}
+    values = identity_values(view.transform.parameters)
+    if drawable and facts is not None and facts.tested:
+        values = view.transform.to_edge(torch.from_numpy(facts.z))
+    chosen = int(facts.path) if facts is not None and facts.kind == "point" else None
+    if chosen is not None:
+        parts["weights"] = packed((np.arange(len(original)) == chosen).astype(np.float32))
+    path = "" if facts is None else facts.path
+    result = stage(
+        scene_of(original, surface_of_case(case) if drawable else None),
+        view.transform,
+        values,
         key="debug_cloud",
-        height=CLOUD_HEIGHT,
-        stamp=f"{case.key}|{'' if facts is None else facts.path}",
+        height=f"{CLOUD_HEIGHT}px",
+        look=stage_look(theme()),
+        settings={**SETTINGS, "colouring": "height" if chosen is None else "critical"},
+        epoch=f"{case.key}|{path}",
+        parts=parts,
         camera_of=case.case.certificate.cloud.digest,
-        zoom=True,
+        title=f"{view.class_name or 'the object'}, in the chosen cell" if path else "the object",
         actions=(HOME, PNG),
         filename=f"cell-{case.case.certificate.cloud.name}",
     )
-
-
-def _ring(point: np.ndarray) -> dict[str, object]:
-    x, y, z = (float(v) for v in point)
-    return {
-        "type": "scatter3d",
-        "mode": "markers",
-        "x": [x],
-        "y": [y],
-        "z": [z],
-        "hoverinfo": "skip",
-        "marker": {"size": 13, "symbol": "circle-open", "color": OKABE_ITO[5], "line": {"width": 4}},
-    }
+    if result.flat:
+        st.session_state["debug_cloud_flat"] = True
+        st.rerun()
 
 
 def facts_panel(case: Opened, facts: CellStanding) -> None:
     """The cause in a line, the interval, and the histogram of the votes."""
     finding = explain_cell(case.view, facts)
     place = html.escape(case.view.place(facts))
-    colour = "passed" if facts.state == "passed" else "failed"
+    colour = "passed" if facts.state == "passed" else "failed" if is_short(facts) else "open"
     st.html(
         f'<div class="tpc-cell" data-cell="{html.escape(facts.path)}" data-cause="{finding.cause}" '
         f'data-state="{facts.state}" data-votes="{facts.n}"><b>{place}</b><br>'

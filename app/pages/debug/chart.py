@@ -11,10 +11,10 @@ from app.components.plot import PNG, SVG, plot
 from app.components.style import theme
 from app.figures.axes import parameter_axes
 from app.figures.cameras import step_back
-from app.figures.cells import Mode
 from app.figures.cloud import certified_parts_figure
 from app.figures.debug_gap import gap_figure, points_figure
 from app.figures.debug_map import curve, heatmap, volume
+from app.figures.region_map.cell_colours import MODES, Mode
 from app.figures.single import convergence_figure, group_figure
 from app.pages.debug.choice import choose
 from app.pages.debug.opened_case import Opened
@@ -22,8 +22,6 @@ from app.server.jobs import Count
 from tpc_core.proofs import CellStanding, Standing
 
 HEIGHT = 300
-
-MODES: dict[Mode, str] = {"state": "State", "margin": "Margin", "bound": "Bound", "samples": "Votes"}
 
 
 def certificate_map(case: Opened, facts: CellStanding | None) -> None:

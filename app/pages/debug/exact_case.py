@@ -14,12 +14,9 @@ from app.components.stage import HOME, stage
 from app.components.stage import PNG as PICTURE
 from app.components.style import theme
 from app.figures.arrays import packed
-from app.figures.axes import parameter_axes
-from app.figures.cells import star
 from app.figures.looks import stage_look
-from app.figures.margins import margin_bars, margin_heatmap
+from app.figures.margins import margin_map
 from app.figures.scene import scene_of
-from app.figures.theme import Figure
 from app.pages.debug.cases import Case, cases
 from app.server.jobs import BoxView
 from tpc_core import Certificate
@@ -35,9 +32,10 @@ _MARKS = {"certified": "✓ Certified", "refuted": "✗ Refuted", "undecided": "
 def exact_workbench(visitor: str, case: Case) -> None:
     """What is proved, cell by cell; the counterexample, if there is one; and what votes say of the same question."""
     certificate = case.certificate
+    said = f"{certificate.sentence} {certificate.note}".strip()
     st.html(
         f'<div class="tpc-verdict {certificate.verdict}" data-verdict="{certificate.verdict}">'
-        f"<b>{_MARKS[certificate.verdict]}.</b> {html.escape(certificate.sentence)}</div>"
+        f"<b>{_MARKS[certificate.verdict]}.</b> {html.escape(said)}</div>"
     )
     proof = certain_case_of(certificate).proof
     left, right = st.columns([6, 5], gap="medium")
@@ -70,17 +68,8 @@ def _cells(certificate: Certificate, proof: CertainProof) -> None:
     rows = zip(low.tolist(), high.tolist(), margins.tolist(), strict=True)
     boxes = [BoxView(tuple(a), tuple(b), margin) for a, b, margin in rows]
     transform, half = proof.question.family, proof.region.half_widths
-    figure: Figure
-    if proof.region.dim == 1:
-        figure = margin_bars(boxes, transform, float(half[0]), theme())
-    else:
-        figure = margin_heatmap(boxes, transform, half, theme())
     found = proof.record.counterexample
-    if found is not None:
-        shown = [
-            float(axis.shown(z)) for axis, z in zip(parameter_axes(transform), found.parameter, strict=True)
-        ]
-        figure["data"].append(star([shown[0]], [shown[1] if len(shown) > 1 else 0.0], theme()))
+    figure = margin_map(boxes, transform, half, theme(), None if found is None else found.parameter)
     plot(figure, key="debug_exact_map", height=_HEIGHT, stamp=certificate.checksum, actions=(PNG, SVG))
     st.caption(f"{len(boxes):,} proved cells. A star is a counterexample.")
 
@@ -116,7 +105,7 @@ def _attacked(certificate: Certificate, found: CounterexampleRecord) -> None:
     place = transform.describe(np.asarray(found.parameter))
     st.caption(
         f"At {literal(place)} the plain network says **{literal(rival)}**, by {-found.margin:.3g} in its logits. "
-        "Colour says how far each point moved; the ghost is the object."
+        "The colour shows how far each point moved. The pale shape is the original object."
     )
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from app.components.escape_markdown import literal
 from app.pages.certify.estimates import duration, votes_per_second
 from app.pages.debug.opened_case import Opened
+from app.pages.debug.retrain import retrain_button
 from app.pages.debug.work import rivals, start_again, start_ranking, view_of
 from tpc_core import Cloud, Model
 from tpc_core.explain import count, smaller_radius
@@ -31,6 +32,7 @@ def models_panel(visitor: str, case: Opened) -> None:
         if st.button("Compare the models on this object", key="debug_rank", icon=":material/model_training:"):
             start_ranking(visitor, case)
             st.rerun()
+        _train(visitor, case)
         return
     ranked = best_first(list(task.result or []))
     for column, title in zip(
@@ -47,6 +49,13 @@ def models_panel(visitor: str, case: Opened) -> None:
         f"Votes: for {wanted}, without an attack. The expected radius and votes are estimates from a few places, "
         "not certificates."
     )
+    _train(visitor, case)
+
+
+def _train(visitor: str, case: Opened) -> None:
+    """No model may be good enough: then this one can learn."""
+    if case.case.model is not None and case.case.certificate.verdict != "certified":
+        retrain_button(visitor, case, case.case.model, "debug_retrain")
 
 
 def _row(visitor: str, case: Opened, each: RankedModel, model: Model, cloud: Cloud, *, first: bool) -> None:

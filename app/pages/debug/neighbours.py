@@ -20,16 +20,16 @@ def neighbours_panel(case: Opened, facts: CellStanding | None) -> None:
         return
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("## How the search came here")
+        st.markdown("## How the search split the region")
         _table(case, case.view.history(facts), "debug_history", facts)
         _readings(case, facts)
     with right:
-        st.markdown("## The cells that touch it")
+        st.markdown("## The cells next to it")
         neighbours = case.view.neighbours(facts)
         if neighbours:
             _table(case, neighbours, "debug_neighbours", facts)
         else:
-            st.caption("No other cell touches it.")
+            st.caption("No other cell is next to it.")
 
 
 def _table(case: Opened, cells: Sequence[CellStanding], key: str, here: CellStanding) -> None:

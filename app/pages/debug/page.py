@@ -24,7 +24,9 @@ from app.pages.debug.neighbours import neighbours_panel
 from app.pages.debug.opened_case import Opened, opened
 from app.pages.debug.points import points_panel
 from app.pages.debug.remaining_cost import forecast_panel
+from app.pages.debug.retrain import training_bar, training_ended
 from app.server.jobs import Request
+from app.server.trainings import trainings
 from app.server.visitors import board
 from app.session import links
 from app.session.uploads import read_certificate
@@ -36,10 +38,13 @@ from tpc_core.proofs import CellStanding
 from tpc_core.verify import verify
 
 POLL = 0.4
+POLL_TRAINING = 3.0
+"""Seconds between two looks at a training, which takes minutes or hours."""
 _CSS = """
 <style>
 .tpc-cell { line-height: 1.35; }
 .tpc-failed { color: var(--tpc-differ); } .tpc-passed { color: var(--tpc-agree); }
+.tpc-open { color: color-mix(in srgb, var(--tpc-open) 55%, currentColor); }
 .tpc-pose { margin: 0; text-align: center; line-height: 1.35; font-size: .9rem; }
 .tpc-pose img { width: 100%; max-width: 150px; }
 .tpc-finding { line-height: 1.4; }
@@ -61,26 +66,34 @@ def page() -> None:
     st.html(_CSS)
     links.restore(asked.LINKED)
     _recognise(visitor)
-    st.fragment(_body, run_every=POLL if _busy(visitor) else None)(visitor, _busy(visitor))
+    known = _pace(visitor)
+    st.fragment(_body, run_every=known)(visitor, known)
+
+
+def _pace(visitor: str) -> float | None:
+    """Seconds until the page looks again for something new; None where nothing is under way: then it rests."""
+    if _busy(visitor):
+        return POLL
+    return POLL_TRAINING if trainings().of(visitor) is not None else None
 
 
 def _busy(visitor: str) -> bool:
-    """Whether there will be more to see."""
+    """Whether there will be more to see soon."""
     waited = st.session_state.get("debug_awaited")
     job = board().get(visitor, waited) if waited else None
     return bool(board().tasks(visitor)) or (job is not None and job.live)
 
 
-def _body(visitor: str, known_busy: bool) -> None:
-    _look(visitor, known_busy)
-    if _busy(visitor) and not known_busy:
+def _body(visitor: str, known: float | None) -> None:
+    _look(visitor, known)
+    if _pace(visitor) not in (known, None):
         st.rerun()  # something was started on the way, and nobody would tell when it ends
     links.share(asked.LINKED, note=st.session_state.get("debug_unshared", ""))
 
 
-def _look(visitor: str, known_busy: bool) -> None:
+def _look(visitor: str, known: float | None) -> None:
     _arrive(visitor)
-    if known_busy != _busy(visitor):
+    if known != _pace(visitor):
         st.rerun()  # the timer has to start or to stop
     every = cases(visitor)
     case = _choose_case(visitor, every)
@@ -106,8 +119,9 @@ def _look(visitor: str, known_busy: bool) -> None:
         st.error(literal(task.message))
     elif isinstance(task.result, Opened):
         untrained_note(case.certificate.model.name)
+        training_ended(visitor, task.result)
         _workbench(visitor, task.result)
-    elif not known_busy:
+    elif known is None:
         st.rerun()
 
 
@@ -124,6 +138,9 @@ def _arrive(visitor: str) -> None:
             choose_later(f"run:{job.id}", st.session_state.pop("debug_linked_cell", None))
         elif view.message:
             st.session_state["debug_notice"] = view.message
+    training = trainings().of(visitor)
+    if training is not None and not training.training.live and training.case in cases(visitor):
+        st.session_state["debug_case"] = training.case  # the certificate that it is to repair
     drawer = board().drawer(visitor)
     seen = st.session_state.setdefault("debug_seen", set(drawer))
     for key in [key for key in drawer if key not in seen]:
@@ -293,6 +310,7 @@ def _progress(visitor: str) -> None:
         view = job.view()
         words = "waiting for its turn" if view.status == "queued" else f"{view.samples:,} votes"
         _bar(f"{literal(view.request.title)}: {words}", view.covered, view.eta, job.cancel, "job")
+    training_bar(visitor, _bar)
     for task in board().tasks(visitor):
         shown = task.view()
         words = "waiting for its turn" if shown.status == "queued" else shown.words
@@ -351,7 +369,8 @@ def _workbench(visitor: str, case: Opened) -> None:
 def _rest(certificate: Certificate) -> str:
     """The sentence after its first word, where that word is the verdict itself."""
     rest = certificate.sentence.removeprefix("Undecided")
-    return symbols(rest if rest != certificate.sentence else f". {rest}")
+    rest = rest if rest != certificate.sentence else f". {rest}"
+    return symbols(f"{rest} {certificate.note}".rstrip())
 
 
 def _panels(visitor: str, case: Opened, facts: CellStanding | None) -> None:

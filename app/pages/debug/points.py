@@ -19,7 +19,7 @@ _IDENTITY = "the object itself"
 def points_panel(case: Opened, model: Model | None, facts: CellStanding | None) -> None:
     """Compare the chosen cell with the object itself, or with another cell."""
     if model is None or facts is None or not facts.tested:
-        st.caption("Choose a cell of a cover; and the model that voted must be here.")
+        st.caption("Choose a cell first. The model that voted must be on this server.")
         return
     view = case.view
     others = {f.path: f for f in view.leaves if f.n and f.path != facts.path}

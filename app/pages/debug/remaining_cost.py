@@ -34,7 +34,7 @@ def forecast_panel(visitor: str, case: Opened, model: Model | None) -> None:
                 "one lies in the band with probability 80 %."
             )
         else:
-            st.caption("The votes so far say nothing about more votes.")
+            st.caption("There are too few votes for a forecast.")
     with right:
         st.markdown("## Another sigma")
         _sigma(visitor, case, model)

@@ -65,9 +65,8 @@ def look(
     return Look(base.numpy(), counts.numpy(), draws.numpy(), answers[:shown].tolist())
 
 
-def votes_that_fit(points: int, *, moving: bool, crowd: bool = False) -> int:
-    """How many votes keep a slider fluent: few while it moves or many visitors are at work, more once it rests."""
+def votes_that_fit(points: int, *, moving: bool) -> int:
+    """How many votes keep a slider fluent: few while it moves, more once it rests."""
     if points > 256:
         return BLOCK if not moving else 8
-    votes = BLOCK if moving else 4 * BLOCK
-    return votes // 2 if crowd else votes
+    return BLOCK if moving else 4 * BLOCK

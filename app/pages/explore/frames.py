@@ -20,7 +20,6 @@ from app.figures.surface import surface_of
 from app.figures.theme import LIGHT, Figure, Theme
 from app.figures.votes import Strip, Tally, strip, tally
 from app.pages.explore.ballot import Look, look, votes_that_fit
-from app.server.crowd import crowded
 from app.session.pose import moved
 from tpc_core import Model, Transform
 from tpc_core.data import Shape
@@ -121,10 +120,27 @@ def frame(setting: Setting, transform: Transform, values: Sequence[float], *, mo
         setting.classifier,
         model.smoothing,
         points,
-        votes=votes_that_fit(setting.seen, moving=moving, crowd=crowded()),
+        votes=votes_that_fit(setting.seen, moving=moving),
     )
-    votes = tally(ballot.base, ballot.votes, model.classes, setting.shape.label)
-    return Frame(ballot, votes, strip(ballot.draws, ballot.answers, model.classes, setting.shape.label))
+    truth = setting.shape.label
+    shown = strip(
+        ballot.draws,
+        ballot.answers,
+        model.classes,
+        truth,
+        _surface(setting, transform, values),
+        with_faces=not moving,
+    )
+    return Frame(ballot, tally(ballot.base, ballot.votes, model.classes, truth), shown)
+
+
+def _surface(setting: Setting, transform: Transform, values: Sequence[float]) -> MeshView | None:
+    """The object's surface in the pose and frame of the points that the model is shown."""
+    mesh = setting.shape.mesh_around(setting.seen)
+    if mesh is None or isinstance(transform, CoordinateNoise):
+        return None
+    vertices = torch.from_numpy(np.asarray(mesh.vertices, dtype=np.float32))
+    return MeshView(moved(transform, values, vertices).numpy(), np.asarray(mesh.faces))
 
 
 def picture(setting: Setting, transform: Transform, values: Sequence[float]) -> Figure:

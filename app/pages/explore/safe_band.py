@@ -81,17 +81,12 @@ def slider_bands(bands: Bands, transform: Transform) -> dict[str, list[Band]]:
 
 
 def say_bands(bands: Bands, transform: Transform) -> None:
-    """The bands in words, what their colours mean, and the certificates behind them."""
+    """The bands in words, and the certificates behind them."""
     if not bands.found:
         if bands.live:
             st.caption("Looking for the safe range of this slider ...")
         return
     lines = [line for part in parts_of_sliders(transform) if (line := _line(bands, part))]
-    marks = "".join(
-        f'<i class="{kind}"></i>{word}'
-        for kind, word in {"certified": "certified", "unknown": "not known", "attack": "attack known"}.items()
-    )
-    st.html(f'<div class="tpc-outlook" style="margin-left:-8px">{marks}</div>')
     more = " More votes are coming in." if bands.live else ""
     explained(" ".join(lines) + more)
     made = {

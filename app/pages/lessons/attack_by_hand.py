@@ -13,8 +13,8 @@ from app.pages.lessons.controls import choose_object, drag, epoch_of, switch
 from app.pages.lessons.formula import Symbol, colour, degrees, word
 from app.pages.lessons.frame import figure, formula, next_step, posed_object, question, reached, says
 from app.pages.lessons.state import ATTACK_OBJECT, ATTACK_REVEAL, ATTACK_TWIST, number
+from app.words import words
 
-TITLE = "A classifier breaks under a twist"
 KEPT = 400
 """How many tried angles a visitor's trail holds."""
 
@@ -23,37 +23,28 @@ def show() -> None:
     """Twist on the left, the object and the trail of tries on the right."""
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
-        st.markdown(
-            "A twist turns each slice of the object in proportion to its height. "
-            "Drag θ until the classifier is wrong: that is an **attack**. How small can you make it?"
-        )
+        st.markdown(words("lesson1.intro"))
         spec = choose_object(ATTACK_OBJECT, live.fragile(live.NOISE_MODEL))
         stamp = drag("lesson1_drag", [ATTACK_TWIST], Posing.all_of(live.TWIST))
         twist = number(ATTACK_TWIST)
-        cloud, truth = live.cloud(spec), str(live.cloud(spec).label).replace("_", " ")
+        cloud, truth = (
+            live.cloud(spec),
+            live.class_name(live.NOISE_MODEL, live.target(live.NOISE_MODEL, spec)),
+        )
         moved = live.TWIST.apply(cloud.points.double(), live.TWIST.from_edge([twist])).float()
         name = live.class_name(live.NOISE_MODEL, live.answer(live.NOISE_MODEL, moved))
         tried = _remember(spec, twist, name)
         found = sorted((angle for angle, what in tried.items() if what != truth), key=abs)
         if name == truth:
-            says(f"The classifier says <b>{name}</b>.", right=True)
+            says(words("lesson1.says_right", name=name), right=True)
         else:
-            says(f"The classifier says <b>{name}</b>. It is a {truth}.", right=False)
+            says(words("lesson1.says_wrong", name=name, truth=truth), right=False)
         if reached(2):
             _formula(twist, float(cloud.points[:, 2].max()), name)
-        best = f"Your smallest attack: **{found[0]:.0f}°**." if found else "You have found no attack yet."
-        st.markdown(f"{best} Angles tried: {len(tried)}.")
+        best = words("lesson1.best", angle=found[0]) if found else words("lesson1.none_yet")
+        st.markdown(f"{best} {words('lesson1.tried', count=len(tried))}")
         if reached(3):
-            question(
-                "You tried many angles, and none of them breaks it. Is it robust?",
-                [
-                    "Yes, if I tried enough angles.",
-                    "No, there are angles between those that I tried.",
-                    "Yes, if I tried every whole degree.",
-                ],
-                1,
-                _answer(spec, len(tried), truth),
-            )
+            question(1, _answer(spec, len(tried), truth))
         next_step()
     with right:
         shown = reached(2) and switch(ATTACK_REVEAL)
@@ -85,9 +76,9 @@ def _formula(twist: float, height: float, name: str) -> None:
         ],
         {
             "theta": Symbol(r"\theta", degrees(twist), "attack"),
-            "turn": Symbol(r"\text{turn of the top}", degrees(twist * height), ""),
-            "z": Symbol(r"z_{\text{top}}", f"{height:.2f}", ""),
-            "answer": Symbol(r"\text{its answer}", word(name), "p"),
+            "turn": Symbol(word(words("lesson1.turn")), degrees(twist * height), ""),
+            "z": Symbol(f"z_{{{word(words('lesson1.top'))}}}", f"{height:.2f}", ""),
+            "answer": Symbol(word(words("lesson1.its_answer")), word(name), "p"),
         },
     )
 
@@ -114,9 +105,5 @@ def _known(spec: str) -> list[tuple[float, str]]:
 def _answer(spec: str, tries: int, truth: str) -> str:
     line = live.line(live.NOISE_MODEL, spec)
     breaks = np.degrees(line.breaks(live.target(live.NOISE_MODEL, spec)))
-    smallest = f"at {breaks[0]:.1f}°" if len(breaks) else "nowhere"
-    return (
-        f"You looked at {tries} angles, and there are infinitely many between any two of them. "
-        f"On a grid of every 1.5°, this classifier first stops saying *{truth}* {smallest}. But a grid proves nothing "
-        "about the angles between its points. A proof must hold for **all** angles at once. The next lessons build one."
-    )
+    smallest = words("lesson1.at", angle=breaks[0]) if len(breaks) else words("lesson1.nowhere")
+    return words("lesson1.why", tries=tries, truth=truth, smallest=smallest)

@@ -13,8 +13,10 @@ from app.pages.lessons import live
 from app.pages.lessons.controls import choose_object
 from app.pages.lessons.frame import posed_object, says
 from app.pages.lessons.state import ROOM_OBJECT, put_room, room
+from app.server import cache
 from app.server.challenge import Entry, rooms
 from app.session.pose import moved
+from app.words import class_words, words
 from tpc_core import parse_transform
 from tpc_core.errors import TpcError
 
@@ -22,6 +24,8 @@ TRANSFORM = parse_transform("z-twist+z-taper")
 SCALES = (90.0, 0.5)
 """A twist of 90 degrees counts as much as a taper of 0.5: size 100."""
 _POLL = 3.0
+RESTS_AFTER = 300.0
+"""Seconds without a new attack after which pages stop asking for the list: a tab that was forgotten costs nothing."""
 _KEY = "challenge"
 
 
@@ -49,11 +53,8 @@ def show() -> None:
     values = tuple(float(v) for v in st.session_state.get(f"{_KEY}_values", (0.0, 0.0)))
     stamp = int(st.session_state.get(f"{_KEY}_stamp", 0))
     with left:
-        st.markdown(f"## Room {html.escape(code)}")
-        st.markdown(
-            "Find the **smallest** twist and taper that make the classifier wrong. The size counts both: a twist of "
-            "90° or a taper of 0.5 is 100."
-        )
+        st.markdown(f"## {words('challenge.room', code=html.escape(code))}")
+        st.markdown(words("challenge.intro"))
         sliders(
             TRANSFORM.parameters,
             values,
@@ -64,33 +65,35 @@ def show() -> None:
             on_move=_move,
             poses=Posing.all_of(TRANSFORM),
         )
-        name = _answer(spec, values)
-        truth = live.class_name(live.NOISE_MODEL, live.target(live.NOISE_MODEL, spec))
+        said, truth = _answer(spec, values), str(live.cloud(spec).label)
+        name = class_words(said)
         size = size_of(values)
-        if name == truth:
-            says(f"The classifier says <b>{name}</b>. Size {size:.1f}: no attack yet.", right=True)
+        if said == truth:
+            says(words("challenge.says_right", name=name, size=size), right=True)
         else:
-            says(f"The classifier says <b>{name}</b>. An attack of size {size:.1f}!", right=False)
-        called = st.text_input("Your name (optional)", max_chars=20, key=f"{_KEY}_name")
-        if st.button("Submit this attack", type="primary", key=f"{_KEY}_submit", disabled=name == truth):
-            _submit(code, called, values, name)
-        st.button("Leave the room", key=f"{_KEY}_leave", on_click=put_room, args=("",))
+            says(words("challenge.says_wrong", name=name, size=size), right=False)
+        called = st.text_input(words("challenge.name"), max_chars=20, key=f"{_KEY}_name")
+        submit = words("challenge.submit")
+        if st.button(submit, type="primary", key=f"{_KEY}_submit", disabled=said == truth):
+            _submit(code, called, values, said)
+        st.button(words("challenge.leave"), key=f"{_KEY}_leave", on_click=put_room, args=("",))
     with right:
         posed_object(spec, live.POINTS, TRANSFORM, values, key=f"{_KEY}_cloud", share=0.6, stamp=stamp)
-        _ranking(code)
+        resting = rooms().rests(code) > RESTS_AFTER
+        st.fragment(_ranking, run_every=None if resting else _POLL)(code, resting)
 
 
 def _door() -> None:
-    st.markdown("## Who finds the smallest attack?")
+    st.markdown(f"## {words('challenge.who')}")
     join, begin = st.columns(2, gap="large")
     with join, st.form("challenge_join"):
-        st.markdown("**Join a room.** Your teacher has written its code on the board.")
-        st.text_input("Room code", max_chars=8, key=f"{_KEY}_code")
-        st.form_submit_button("Join", type="primary", on_click=_join)
+        st.markdown(words("challenge.join_intro"))
+        st.text_input(words("challenge.code"), max_chars=8, key=f"{_KEY}_code")
+        st.form_submit_button(words("challenge.join"), type="primary", on_click=_join)
     with begin:
-        st.markdown("**Open a new room.** Choose an object, then write the code on the board.")
+        st.markdown(words("challenge.open_intro"))
         spec = choose_object(ROOM_OBJECT, live.fragile(live.NOISE_MODEL))
-        st.button("New room", key=f"{_KEY}_new", on_click=_open, args=(spec,))
+        st.button(words("challenge.open"), key=f"{_KEY}_new", on_click=_open, args=(spec,))
 
 
 def _join() -> None:
@@ -121,9 +124,9 @@ def _move() -> None:
 
 
 def _answer(spec: str, values: tuple[float, ...]) -> str:
-    """What the plain network says of the pose; the server asks it, whatever the browser shows."""
+    """The class that the plain network gives the pose; the server asks it, whatever the browser shows."""
     posed = moved(TRANSFORM, values, live.cloud(spec).points)
-    return live.class_name(live.NOISE_MODEL, live.answer(live.NOISE_MODEL, posed))
+    return str(cache.model(live.NOISE_MODEL).classes[live.answer(live.NOISE_MODEL, posed)])
 
 
 def _submit(code: str, name: str, values: tuple[float, ...], says_now: str) -> None:
@@ -133,28 +136,36 @@ def _submit(code: str, name: str, values: tuple[float, ...], says_now: str) -> N
     except TpcError as error:
         st.warning(literal(error))
         return
-    st.toast("Your best so far." if better else "You had a smaller one before.")
+    st.toast(words("challenge.better") if better else words("challenge.worse"))
 
 
-@st.fragment(run_every=_POLL)
-def _ranking(code: str) -> None:
+def _ranking(code: str, resting: bool) -> None:
     """The list, as it grows."""
     try:
         entries = rooms().ranking(code)
+        if (rooms().rests(code) > RESTS_AFTER) != resting:
+            st.rerun()  # the pace changes
     except TpcError as error:
         st.caption(literal(error))
         return
+    if resting:
+        st.button(words("challenge.refresh"), key=f"{_KEY}_refresh")  # a click draws the list again
     if not entries:
-        st.caption("Nobody has found an attack yet.")
+        st.caption(words("challenge.nobody"))
         return
     rows = "".join(_row(place, entry) for place, entry in enumerate(entries[:12], start=1))
-    st.html(
-        '<table class="tpc-ranking"><thead><tr><th>Place</th><th>Name</th><th>Size</th><th>Attack</th>'
-        f"<th>Classifier says</th></tr></thead><tbody>{rows}</tbody></table>"
+    titles = (
+        words("challenge.col_place"),
+        words("challenge.col_name"),
+        words("challenge.col_size"),
+        words("challenge.col_attack"),
+        words("challenge.col_says"),
     )
+    head = "".join(f"<th>{title}</th>" for title in titles)
+    st.html(f'<table class="tpc-ranking"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>')
 
 
 def _row(place: int, entry: Entry) -> str:
     what = TRANSFORM.describe(TRANSFORM.from_edge(entry.values).numpy())
-    cells = [str(place), entry.name, f"{entry.size:.1f}", what, entry.says]
+    cells = [str(place), entry.name, f"{entry.size:.1f}", what, class_words(entry.says)]
     return "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"

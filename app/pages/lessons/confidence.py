@@ -25,9 +25,9 @@ from app.pages.lessons.state import (
     number,
     put,
 )
+from app.words import words
 from tpc_core.statistics import lower_bound
 
-TITLE = "From votes to a bound that holds"
 _FEW = 32
 
 
@@ -35,10 +35,7 @@ def show() -> None:
     """The truth and the level on the left; experiments above, peekers below."""
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
-        st.markdown(
-            "A few votes give only an estimate of the true share p. A **lower bound** is a number that is almost "
-            "always below p: it may be too high in at most a part α of all experiments. Set p, and check this."
-        )
+        st.markdown(words("lesson3.intro"))
         if not reached(2):
             _first_step(right)
             next_step()
@@ -55,27 +52,28 @@ def show() -> None:
         wrong = int(repeated.wrong.sum())
         more, said = st.columns([1, 2.1], vertical_alignment="center")
         more.button(
-            "100 more",
+            words("lesson3.more"),
             key="lesson3_more",
             on_click=lambda: put(REPEATS, number(REPEATS) + 100),
             width="stretch",
         )
-        said.markdown(f"Too high in **{wrong} of {runs:,}**: {repeated.error:.1%}, allowed {alpha:.0%}.")
+        said.markdown(
+            words("lesson3.too_high", wrong=wrong, runs=runs, error=float(repeated.error), alpha=alpha)
+        )
         _real_votes(votes, alpha)
         study = live.peeking(truth, votes, looks, alpha)
         if reached(3):
             question(
-                "You read the bound after every few votes, and stop when it is high enough. What happens to the error?",
-                [
-                    "It is larger than α: every look is one more chance to be wrong.",
-                    "It is still α: the bound is valid at every look.",
-                    "It is smaller than α: more looks, more information.",
-                ],
                 0,
-                f"Of 1,000 people who look {looks} times at {study.sizes[-1]} votes in all, "
-                f"**{study.error('peek'):.1%}** claim too much, not {alpha:.0%}. There are two correct ways: fix the "
-                f"looks before and divide α among them ({study.error('staged'):.1%}), or use a bound that is valid at "
-                f"all times together ({study.error('anytime'):.1%}). The explorer uses the second.",
+                words(
+                    "lesson3.why",
+                    looks=looks,
+                    votes=study.sizes[-1],
+                    alpha=alpha,
+                    peek=study.error("peek"),
+                    staged=study.error("staged"),
+                    anytime=study.error("anytime"),
+                ),
             )
         next_step()
     with right:
@@ -95,7 +93,7 @@ def _first_step(right: DeltaGenerator) -> None:
     count = few.count(live.target(live.NOISE_MODEL, spec))
     name = live.class_name(live.NOISE_MODEL, live.target(live.NOISE_MODEL, spec))
     says(
-        f"{count} of {_FEW} votes say <b>{name}</b>. How sure are you of the true share?",
+        words("lesson3.says", count=count, few=_FEW, name=name),
         right=2 * count > _FEW,
     )
     with right:
@@ -134,7 +132,4 @@ def _real_votes(votes: int, alpha: float) -> None:
             "n": Symbol("n", str(votes), "count"),
         },
     )
-    st.caption(
-        f"The bound of Clopper and Pearson; B⁻¹ is a quantile of the beta distribution. The numbers are real votes on "
-        f"the {plain(name)} of lesson 2, twisted by {twist:.0f}°, with σ = {sigma:.0f}°."
-    )
+    st.caption(words("lesson3.caption", name=plain(name), twist=twist, sigma=sigma))

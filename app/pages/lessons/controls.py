@@ -10,6 +10,7 @@ from app.components.sliders import Posing, sliders
 from app.components.style import theme
 from app.pages.lessons.formula import colour
 from app.pages.lessons.state import Choice, Number, choice, number, put
+from app.words import class_words, words
 from tpc_core.transforms import Parameter
 
 
@@ -45,7 +46,7 @@ def epoch_of(key: str) -> int:
 
 def _parameter(field: Number) -> Parameter:
     unit = "deg" if field.unit == "deg" else ""
-    return Parameter(field.label, unit, field.low, field.high, field.step, field.high)  # type: ignore[arg-type]
+    return Parameter(words(f"label.{field.key}"), unit, field.low, field.high, field.step, field.high)  # type: ignore[arg-type]
 
 
 def _moved(key: str, fields: Sequence[Number]) -> None:
@@ -70,15 +71,15 @@ def _colours(key: str, fields: Sequence[Number]) -> None:
     st.html(f"<style>{''.join(rules)}</style>")
 
 
-def choose(field: Choice, words: Callable[[str], str] = str, *, hidden: bool = False) -> str:
+def choose(field: Choice, spoken: Callable[[str], str] = str, *, hidden: bool = False) -> str:
     """One of a few options, side by side."""
     key = f"widget_{field.key}"
     if st.session_state.get(key) != choice(field):
         st.session_state[key] = choice(field)
     st.segmented_control(
-        field.label,
+        words(f"label.{field.key}"),
         list(field.options),
-        format_func=words,
+        format_func=spoken,
         key=key,
         required=True,
         label_visibility="collapsed" if hidden else "visible",
@@ -94,7 +95,7 @@ def choose_object(field: Choice, picks: Sequence[str]) -> str:
     if st.session_state.get(key) != chosen:
         st.session_state[key] = chosen
     st.pills(
-        field.label,
+        words(f"label.{field.key}"),
         list(dict.fromkeys([*picks, chosen])),
         format_func=plain,
         key=key,
@@ -110,10 +111,14 @@ def switch(field: Choice) -> bool:
     key = f"widget_{field.key}"
     if st.session_state.get(key) != (choice(field) == "yes"):
         st.session_state[key] = choice(field) == "yes"
-    st.toggle(field.label, key=key, on_change=lambda: put(field, "yes" if st.session_state[key] else "no"))
+    st.toggle(
+        words(f"label.{field.key}"),
+        key=key,
+        on_change=lambda: put(field, "yes" if st.session_state[key] else "no"),
+    )
     return choice(field) == "yes"
 
 
 def plain(name: str) -> str:
-    """night_stand-1 -> night stand."""
-    return name.rpartition("-")[0].replace("_", " ") or name
+    """night_stand-1 -> night stand, in the reader's language."""
+    return class_words(name.rpartition("-")[0] or name)

@@ -10,22 +10,18 @@ from app.components.style import theme
 from app.figures.lesson_forms import margins_figure, neuron_figure
 from app.pages.lessons import live
 from app.pages.lessons.controls import choose_object, drag, epoch_of
-from app.pages.lessons.formula import Symbol, colour
+from app.pages.lessons.formula import Symbol, colour, word
 from app.pages.lessons.frame import figure, formula, next_step, posed_object, question, reached, says
 from app.pages.lessons.state import FORM_COUNT, FORM_OBJECT, FORM_RADIUS, FORM_TAPER, number
+from app.words import words
 from tpc_core.transforms import Taper
-
-TITLE = "Bounds instead of votes: no probability of error"
 
 
 def show() -> None:
     """Region and cells on the left; one neuron, and the margin of the whole network, on the right."""
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
-        st.markdown(
-            "For all tapers of a *cell* together, each number in the network is a **line in θ, plus or minus an "
-            "error e**. Each ReLU that bends makes e larger. How many cells M do we need?"
-        )
+        st.markdown(words("lesson7.intro"))
         spec = choose_object(FORM_OBJECT, FORM_OBJECT.options)
         if not reached(2):
             _first_step(spec, right)
@@ -40,18 +36,18 @@ def show() -> None:
         passed = int(forms.proved.sum())
         name = live.class_name(live.NOISE_MODEL, live.target(live.NOISE_MODEL, spec))
         if passed == count:
-            says(f"All {count} cells are proved: every |θ| ≤ {radius:g} is a {name}. Certain.", right=True)
+            says(words("lesson7.says_all", count=count, radius=radius, name=name), right=True)
         elif float(forms.margins.min()) < 0:
             says(
-                f"{passed} of {count} cells are proved. One taper is no {name}: no bound can pass.",
+                words("lesson7.says_wrong", passed=passed, count=count, name=name),
                 right=False,
             )
         else:
-            says(f"{passed} of {count} cells are proved: the others are too wide.", right=False)
+            says(words("lesson7.says_some", passed=passed, count=count), right=False)
         formula(
             [
                 r"|\mathrm{ReLU}(x) - (@s\,x + @m)| &\le @e",
-                r"z_A - z_B &\ge @b \quad\text{in this cell}",
+                rf"z_A - z_B &\ge @b \quad{word(words('lesson7.in_cell'))}",
             ],
             {
                 "s": Symbol(r"\lambda", f"{neuron.slope:.3f}", "count"),
@@ -60,24 +56,9 @@ def show() -> None:
                 "b": Symbol(r"\underline{m}", f"{forms.bounds[cell]:.2f}", "p"),
             },
         )
-        st.caption(
-            f"Above: of the first layer, the neuron that bends most in this cell. {count} cells are "
-            f"{count} passes through the network, and no vote."
-        )
+        st.caption(words("lesson7.caption", count=count))
         if reached(3):
-            question(
-                "Bounds are never wrong. When do we still need votes?",
-                [
-                    "For attacks with many parameters, large rotations, or networks that cannot be bounded.",
-                    "Never, bounds are always better.",
-                    "When the network has no ReLU.",
-                ],
-                0,
-                "**Bounds** are about the plain network, and are never wrong. But the number of cells grows with every "
-                "parameter, and if each point moves on its own there are too many. **Votes** are about the smoothed "
-                "network, and are wrong with probability α at most. But one probability can certify a ball of any "
-                "dimension and large rotations, and every network can vote.",
-            )
+            question(0, words("lesson7.why"))
         next_step()
     with right:
         colours = {role: colour(role, theme()) for role in ("attack", "p")}
@@ -94,7 +75,7 @@ def _first_step(spec: str, right: DeltaGenerator) -> None:
     name = live.class_name(live.NOISE_MODEL, live.answer(live.NOISE_MODEL, moved))
     truth = live.class_name(live.NOISE_MODEL, live.target(live.NOISE_MODEL, spec))
     says(
-        f"The plain network says <b>{name}</b>. Can we know this for all tapers, without votes?",
+        words("lesson7.says_plain", name=name),
         right=name == truth,
     )
     with right:

@@ -22,6 +22,7 @@ from app.pages.lessons.progress import solved
 from app.pages.lessons.state import LESSON, PRESENTING, STEPS, choice, put
 from app.server import cache
 from app.session.pose import moved
+from app.words import class_words, words
 from tpc_core import Transform
 
 _CSS = """
@@ -78,9 +79,8 @@ def heading(title: str) -> None:
     styled()
     left, right = st.columns([7, 2.2], vertical_alignment="center")
     now = choice(LESSON)
-    left.html(
-        f'<div class="tpc-lesson-title" data-lesson="{now}"><span>{now} of {len(LESSON.options)}</span>{title}</div>'
-    )
+    place = words("common.place", now=now, all=len(LESSON.options))
+    left.html(f'<div class="tpc-lesson-title" data-lesson="{now}"><span>{place}</span>{title}</div>')
     with right:
         presenter(
             lesson=now,
@@ -112,10 +112,10 @@ def formula(lines: Sequence[str], symbols: Mapping[str, Symbol], statement: str 
         st.latex(twofold(lines, symbols, theme(), statement))
 
 
-def says(words: str, *, right: bool) -> None:
+def says(said: str, *, right: bool) -> None:
     """What the model says now, in large type."""
     kind = "right" if right else "wrong"
-    st.html(f'<div class="tpc-says {kind}" data-says="{kind}">{words}</div>')
+    st.html(f'<div class="tpc-says {kind}" data-says="{kind}">{said}</div>')
 
 
 def reached(step: int) -> bool:
@@ -128,9 +128,8 @@ def next_step() -> None:
     field = STEPS[choice(LESSON)]
     now = int(choice(field))
     if now < len(field.options):
-        words = {1: "Next: the numbers", 2: "Next: the question"}[now]
         st.button(
-            words,
+            words("common.next_numbers") if now == 1 else words("common.next_question"),
             key=f"next_{choice(LESSON)}_{now}",
             type="primary",
             icon=":material/arrow_forward:",
@@ -138,35 +137,42 @@ def next_step() -> None:
         )
 
 
-def _check(key: str, lesson: str, right: str) -> None:
+def _check(key: str, lesson: str, right: int) -> None:
     """Before the page is drawn, so that the list of lessons shows it at once."""
     if st.session_state.get(key) == right:
         solved(lesson)
 
 
-def question(asked: str, answers: Sequence[str], right: int, why: str) -> None:
-    """One question with a few answers; a choice is checked at once, and the page says why."""
+def question(right: int, why: str) -> None:
+    """The question of the lesson with its three answers; a choice is checked at once, and the page says why."""
     lesson = choice(LESSON)
+    answers = [words(f"lesson{lesson}.answer{number}") for number in (1, 2, 3)]
     with st.container(key="question", gap="small"):
         key = f"answer_{lesson}"
         chosen = st.radio(
-            asked, answers, index=None, key=key, on_change=_check, args=(key, lesson, answers[right])
+            words(f"lesson{lesson}.question"),
+            range(len(answers)),
+            format_func=answers.__getitem__,
+            index=None,
+            key=key,
+            on_change=_check,
+            args=(key, lesson, right),
         )
         if chosen is None:
             return
-        correct = answers.index(chosen) == right
-        verdict = "✓ Right." if correct else "✗ Not quite. Look again, then try another answer."
+        correct = chosen == right
+        verdict = words("common.right") if correct else words("common.wrong")
         kind = "right" if correct else "wrong"
-        marks = f'data-answer="{kind}" data-chosen="{answers.index(chosen)}"'
+        marks = f'data-answer="{kind}" data-chosen="{chosen}"'
         st.html(f'<div class="tpc-checked {kind}" role="status" {marks}>{verdict}</div>')
         if correct:
             st.markdown(why)
 
 
 def _height(share: float) -> str:
-    """The share of the height that the screen leaves, as CSS."""
+    """The share of the height that the screen leaves, as CSS: below are the key of the colours and some air."""
     room = "64px" if presenting() else f"{HEAD}px"
-    return f"max({round(190 * share) + 60}px, calc((100vh - {room} - 30px) * {share:.3f}))"
+    return f"max({round(190 * share) + 60}px, calc((100vh - {room} - 56px) * {share:.3f}))"
 
 
 def posed_object(
@@ -215,7 +221,7 @@ def posed_object(
         parts=parts,
         farthest=farthest,
         camera_of=spec,
-        title=str(shape.label or "object").replace("_", " "),
+        title=class_words(str(shape.label or "object")),
         actions=(HOME,),
     )
 

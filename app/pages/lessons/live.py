@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from app.server import cache
+from app.server.engine import ask
+from app.words import class_words
 from tpc_core import Cloud, CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, gallery, parse_transform
 from tpc_core.covers.lattice import Lattice
 from tpc_core.exact import Network, network_of
@@ -23,20 +25,20 @@ from tpc_core.teaching import (
     NeuronForm,
     PeekingStudy,
     Repeated,
-    answers_along,
+    ballots_of,
     bending_neuron,
-    cast_ballots,
+    cells_of,
     coupled_votes,
+    first_breaks,
+    line_of,
     margin_forms,
     pole_share,
     repeat_experiment,
-    share_by_angle,
     study_peeking,
     taper_cells,
-    vote_on_cells,
+    turning_of,
 )
 from tpc_core.transforms import GeneralRotation
-from tpc_core.votes import Voter
 
 POINTS = 64
 NOISE_MODEL = "pointnet64-noise"
@@ -60,7 +62,7 @@ def target(model: str, spec: str) -> int:
 
 def class_name(model: str, index: int) -> str:
     """A class as a person reads it."""
-    return str(cache.model(model).classes[index]).replace("_", " ")
+    return class_words(str(cache.model(model).classes[index]))
 
 
 def fragile(model: str) -> list[str]:
@@ -70,25 +72,22 @@ def fragile(model: str) -> list[str]:
 
 @st.cache_data(max_entries=8, show_spinner="Looking for objects that a twist breaks ...")
 def _fragile(model: str, digest: str) -> list[str]:
-    classify = cache.classifier(model)
+    specs = {entry.name: f"gallery:{entry.name}" for entry in gallery()}
+    clouds = {name: (cloud(spec), target(model, spec)) for name, spec in specs.items()}
+    breaks = ask(first_breaks, cache.model(model), TWIST, clouds, math.pi, SCAN_PLACES)
     found: dict[str, tuple[float, str]] = {}
-    for entry in gallery():
-        spec = f"gallery:{entry.name}"
-        coarse = answers_along(classify, TWIST, cloud(spec).points, math.pi, SCAN_PLACES)
-        breaks = coarse.breaks(target(model, spec))
-        if len(breaks) and breaks[0] != 0:
-            label = str(cache.shape(spec).label)
-            found[label] = min(found.get(label, (math.inf, "")), (abs(float(breaks[0])), entry.name))
+    for name, at in breaks.items():
+        label = str(cache.shape(specs[name]).label)
+        found[label] = min(found.get(label, (math.inf, "")), (at, name))
     ranked = [name for _, name in sorted(found.values())][:PICKS]
-    return ranked or [entry.name for entry in gallery()][:PICKS]
+    return ranked or list(specs)[:PICKS]
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def line(model: str, spec: str) -> Line:
     """The base classifier's answers at all twists."""
-    return answers_along(
-        cache.classifier(model), TWIST, cloud(spec).points, math.radians(LINE_REACH), LINE_PLACES
-    )
+    found: Line = ask(line_of, cache.model(model), TWIST, cloud(spec), math.radians(LINE_REACH), LINE_PLACES)
+    return found
 
 
 @torch.inference_mode()
@@ -102,7 +101,8 @@ def ballots(model: str, spec: str, twist: float, sigma: float, votes: int) -> Ba
     """Votes on the object twisted by `twist`, smoothed by random twists of `sigma`; both in degrees."""
     smoothing = ParameterSmoothing(TWIST, (math.radians(sigma),))
     points = TWIST.apply(cloud(spec).points.double(), TWIST.from_edge([twist])).float()
-    return cast_ballots(cache.classifier(model), smoothing, points, votes)
+    cast: Ballots = ask(ballots_of, cache.model(model), smoothing, points, votes)
+    return cast
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -121,11 +121,12 @@ def peeking(p: float, votes: int, looks: int, alpha: float) -> PeekingStudy:
 def cells(spec: str, radius: float, count: int, exact: bool) -> list[LessonCell]:
     """The cells of a uniform grid of tapers with their votes."""
     model = cache.model(NOISE_MODEL)
-    voter = Voter(model, model.smoothing, seed=0, device=torch.device("cpu"))
     grid = taper_cells(cloud(spec), radius, count, exact=exact)
-    return vote_on_cells(
-        voter, cloud(spec), grid, target(NOISE_MODEL, spec), noise_sigma(), CELL_VOTES, CELL_ALPHA
+    truth = target(NOISE_MODEL, spec)
+    voted: list[LessonCell] = ask(
+        cells_of, model, cloud(spec), grid, truth, noise_sigma(), CELL_VOTES, CELL_ALPHA
     )
+    return voted
 
 
 def noise_sigma() -> float:
@@ -139,9 +140,11 @@ def noise_sigma() -> float:
 def turning(model: str, spec: str, axis: tuple[float, float, float], uniform: bool) -> AngleStudy:
     """The share of votes for the true class as the object turns about an axis: uniform turns, or noise."""
     smoothing = GroupSmoothing("so3") if uniform else CoordinateSmoothing(noise_sigma())
-    voter = Voter(cache.model(model), smoothing, seed=0, device=torch.device("cpu"))
-    angles = np.linspace(0, math.pi, TURN_PLACES)
-    return share_by_angle(voter, cloud(spec), np.array(axis), angles, target(model, spec), TURN_VOTES)
+    angles, truth = np.linspace(0, math.pi, TURN_PLACES), target(model, spec)
+    study: AngleStudy = ask(
+        turning_of, cache.model(model), smoothing, cloud(spec), np.array(axis), angles, truth, TURN_VOTES
+    )
+    return study
 
 
 @st.cache_data(max_entries=128, show_spinner=False)
@@ -149,7 +152,9 @@ def coupled(
     model: str, spec: str, axis: tuple[float, float, float], angle: float, votes: int
 ) -> tuple[int, int, int]:
     """The top class over all turns, and its votes on the object and on the turned object, by coupled turns."""
-    before, after = coupled_votes(cache.model(model), cloud(spec), np.array(axis), math.radians(angle), votes)
+    before, after = ask(
+        coupled_votes, cache.model(model), cloud(spec), np.array(axis), math.radians(angle), votes
+    )
     top = int(np.argmax(before))
     return top, int(before[top]), int(after[top])
 

@@ -10,8 +10,9 @@ from app.pages.lessons import additive, attack_by_hand, cells, challenge, confid
 from app.pages.lessons.frame import heading, presenting, styled
 from app.pages.lessons.notes import notes_page
 from app.pages.lessons.progress import is_solved, keep_progress
-from app.pages.lessons.state import CHALLENGE, LESSON, choice, linked, linked_challenge, put
+from app.pages.lessons.state import CHALLENGE, LANGUAGE, LESSON, choice, linked, linked_challenge, put
 from app.session import links
+from app.words import LANGUAGES, language, words
 
 LESSONS: dict[str, ModuleType] = {
     "1": attack_by_hand,
@@ -21,16 +22,6 @@ LESSONS: dict[str, ModuleType] = {
     "5": cells,
     "6": rotations,
     "7": forms,
-}
-_SHORT = {
-    "1": "1 Attack",
-    "2": "2 Voting",
-    "3": "3 Confidence",
-    "4": "4 Radius",
-    "5": "5 Cells",
-    "6": "6 Rotations",
-    "7": "7 Bounds",
-    "challenge": "Challenge",
 }
 _CHALLENGE = "challenge"
 
@@ -57,7 +48,7 @@ def _classroom() -> None:
         links.share(linked_challenge())
         return
     now = choice(LESSON)
-    heading(LESSONS[now].TITLE)
+    heading(words(f"lesson{now}.title"))
     with st.container(key="lesson"):
         LESSONS[now].show()
     links.share(linked(now))
@@ -68,14 +59,26 @@ def _contents() -> None:
     shown = _CHALLENGE if choice(CHALLENGE) == "yes" else choice(LESSON)
     if st.session_state.get(key) != shown:
         st.session_state[key] = shown
-    st.segmented_control(
-        "Lesson",
+    lessons, chosen = st.columns([9, 1.4], vertical_alignment="center")
+    lessons.segmented_control(
+        words("common.lesson"),
         [*LESSONS, _CHALLENGE],
-        format_func=lambda name: ("✓ " if is_solved(name) else "") + _SHORT[name],
+        format_func=lambda name: ("✓ " if is_solved(name) else "") + words(f"tab.{name}"),
         key=key,
         required=True,
         label_visibility="collapsed",
         on_change=lambda: _choose(st.session_state[key]),
+    )
+    tongue = "widget_language"
+    if st.session_state.get(tongue) != language():
+        st.session_state[tongue] = language()
+    chosen.selectbox(
+        words("common.language"),
+        list(LANGUAGES),
+        format_func=LANGUAGES.__getitem__,
+        key=tongue,
+        label_visibility="collapsed",
+        on_change=lambda: put(LANGUAGE, st.session_state[tongue]),
     )
 
 

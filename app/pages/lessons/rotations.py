@@ -23,25 +23,21 @@ from app.pages.lessons.state import (
     choice,
     number,
 )
+from app.words import words
 from tpc_core.transforms import GeneralRotation
 
-TITLE = "Rotations: the ball, the group, and no radius at all"
 VOTES = 128
 SHOWN = 700
 ELEVATION = 20.0
-_MODELS = {"pointnet64-noise": "usual base classifier", "pointnet64-so3-group": "trained for turns"}
 
 
 def show() -> None:
     """The attack on the left; the object, the ball and the votes on the right."""
     left, right = st.columns([4.4, 7], gap="medium")
     with left:
-        st.markdown(
-            "A rotation has an axis and an angle. All rotations up to an angle R form a **ball**, and cells can cover "
-            "it. But rotations are also a **group**: if we vote over *all* rotations, no cells are needed."
-        )
+        st.markdown(words("lesson6.intro"))
         spec = choose_object(TURN_OBJECT, TURN_OBJECT.options)
-        model = choose(TURN_MODEL, _MODELS.__getitem__, hidden=True) if reached(2) else choice(TURN_MODEL)
+        model = choose(TURN_MODEL, _model_words, hidden=True) if reached(2) else choice(TURN_MODEL)
         whole = Posing(GeneralRotation().name, [1, ELEVATION, 0])
         if reached(2):
             stamp = drag("lesson6_drag", [TURN_ANGLE, TURN_AZIMUTH, TURN_RADIUS], whole)
@@ -54,8 +50,10 @@ def show() -> None:
         top, before, after = live.coupled(model, spec, axis, angle, VOTES)
         name, right_class = live.class_name(model, top), top == live.target(model, spec)
         total, centres = live.ball(spec, radius, SHOWN)
-        wrong = "" if right_class else "wrong, but "
-        says(f"Vote over all rotations: <b>{name}</b>, {wrong}the same at every angle.", right=right_class)
+        said = (
+            words("lesson6.says_right", name=name) if right_class else words("lesson6.says_wrong", name=name)
+        )
+        says(said, right=right_class)
         if not reached(2):
             next_step()
             with right:
@@ -80,21 +78,9 @@ def show() -> None:
             },
             statement=r"q(y\,|\,@R x) = P[\,h(\varepsilon @R x)=y\,] &= P[\,h(\varepsilon' x)=y\,] = q(y\,|\,x)",
         )
-        st.caption(
-            "If ε is uniform, ε′ = εR is uniform, too. So the turned object gets the same votes. "
-            f"With cells instead, the ball of R = {radius:.0f}° needs about {total:,} cells."
-        )
+        st.caption(words("lesson6.caption", radius=radius, total=total))
         if reached(3):
-            question(
-                "Why do we not simply draw three uniform Euler angles?",
-                [
-                    "They cannot give every rotation.",
-                    "They give more rotations near the poles, so the draw is not uniform.",
-                    "They are slower to compute.",
-                ],
-                1,
-                _answer(),
-            )
+            question(1, _answer())
         next_step()
     with right:
         colours = {role: colour(role, theme()) for role in ("attack", "radius", "p")}
@@ -134,6 +120,10 @@ def show() -> None:
         )
 
 
+def _model_words(name: str) -> str:
+    return words("lesson6.trained") if name == TURN_MODEL.options[1] else words("lesson6.usual")
+
+
 def _axis(azimuth: float) -> tuple[float, float, float]:
     """The axis of the attack, tilted a little out of the plane."""
     unit = GeneralRotation().from_edge([azimuth, ELEVATION, math.degrees(1.0)])
@@ -142,9 +132,4 @@ def _axis(azimuth: float) -> tuple[float, float, float]:
 
 def _answer() -> str:
     uniform, euler = live.poles()
-    return (
-        f"Three uniform Euler angles take the x axis to within 30° of a pole in {euler:.1%} of the draws; uniform "
-        f"rotations do so in {uniform:.1%} (exactly 1 − cos 30°). So a turned object would get other votes, q would "
-        "not be the same for all rotations, and the certificate would be false. Four Gaussian numbers, "
-        "scaled to length one, are a quaternion whose rotation is uniform."
-    )
+    return words("lesson6.why", euler=euler, uniform=uniform)

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from app.session import links
+from app.words import KEY, LANGUAGES
 from tpc_core import gallery
 
 GALLERY = ("", *(entry.name for entry in gallery()))
@@ -25,10 +26,9 @@ _LONGEST_CODE = 8
 
 @dataclass(frozen=True)
 class Number:
-    """A value to drag. `label` is what the slider says, `role` the colour of its symbol."""
+    """A value to drag; `role` is the colour of its symbol."""
 
     key: str
-    label: str
     default: float
     low: float
     high: float
@@ -50,7 +50,6 @@ class Choice:
     """One of a few options; they are words, numbers too, so that a link holds them as they are."""
 
     key: str
-    label: str
     default: str
     options: tuple[str, ...]
 
@@ -61,58 +60,56 @@ class Choice:
 
 Field = Number | Choice
 
-LESSON = Choice("lesson", "Lesson", "1", ("1", "2", "3", "4", "5", "6", "7"))
-PRESENTING = Choice("lesson_present", "Present", "no", ("no", "yes"))
-CHALLENGE = Choice("lesson_challenge", "Challenge", "no", ("no", "yes"))
-ROOM_OBJECT = Choice("challenge_object", "Object", "", GALLERY)
-STEPS = {lesson: Choice(f"lesson{lesson}_step", "Step", "1", ("1", "2", "3")) for lesson in LESSON.options}
+LESSON = Choice("lesson", "1", ("1", "2", "3", "4", "5", "6", "7"))
+PRESENTING = Choice("lesson_present", "no", ("no", "yes"))
+LANGUAGE = Choice(KEY, "", ("", *LANGUAGES))
+CHALLENGE = Choice("lesson_challenge", "no", ("no", "yes"))
+ROOM_OBJECT = Choice("challenge_object", "", GALLERY)
+STEPS = {lesson: Choice(f"lesson{lesson}_step", "1", ("1", "2", "3")) for lesson in LESSON.options}
 """How much of each lesson is shown: the object, then its numbers, then the question."""
 
-ATTACK_OBJECT = Choice("lesson1_object", "Object", "", GALLERY)
-ATTACK_TWIST = Number("lesson1_twist", "twist θ", 0.0, -180.0, 180.0, 1.0, "deg", "attack")
-ATTACK_REVEAL = Choice("lesson1_reveal", "Show what it says at every angle", "no", ("no", "yes"))
+ATTACK_OBJECT = Choice("lesson1_object", "", GALLERY)
+ATTACK_TWIST = Number("lesson1_twist", 0.0, -180.0, 180.0, 1.0, "deg", "attack")
+ATTACK_REVEAL = Choice("lesson1_reveal", "no", ("no", "yes"))
 
-VOTE_OBJECT = Choice("lesson2_object", "Object", "", GALLERY)
-VOTE_TWIST = Number("lesson2_twist", "twist θ", 40.0, -180.0, 180.0, 1.0, "deg", "attack")
-VOTE_SIGMA = Number("lesson2_sigma", "noise σ", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
-VOTE_COUNT = Choice("lesson2_votes", "Votes n", "64", ("32", "64", "128", "512"))
+VOTE_OBJECT = Choice("lesson2_object", "", GALLERY)
+VOTE_TWIST = Number("lesson2_twist", 40.0, -180.0, 180.0, 1.0, "deg", "attack")
+VOTE_SIGMA = Number("lesson2_sigma", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
+VOTE_COUNT = Choice("lesson2_votes", "64", ("32", "64", "128", "512"))
 
-TRUTH = Number("lesson3_truth", "true p", 0.9, 0.5, 0.999, 0.001, "", "p")
-LOOKS = Number("lesson3_looks", "looks", 20.0, 1.0, 40.0, 1.0, "", "attack")
-SAMPLE = Choice("lesson3_votes", "Votes n", "200", ("50", "100", "200", "500"))
-LEVEL = Choice("lesson3_alpha", "Error level α", "0.1", ("0.2", "0.1", "0.05", "0.01"))
-REPEATS = Number("lesson3_repeats", "repetitions", 100.0, 100.0, 10_000.0, 100.0)
+TRUTH = Number("lesson3_truth", 0.9, 0.5, 0.999, 0.001, "", "p")
+LOOKS = Number("lesson3_looks", 20.0, 1.0, 40.0, 1.0, "", "attack")
+SAMPLE = Choice("lesson3_votes", "200", ("50", "100", "200", "500"))
+LEVEL = Choice("lesson3_alpha", "0.1", ("0.2", "0.1", "0.05", "0.01"))
+REPEATS = Number("lesson3_repeats", 100.0, 100.0, 10_000.0, 100.0)
 
-RADIUS_OBJECT = Choice("lesson4_object", "Object", "", GALLERY)
-RADIUS_MODEL = Choice(
-    "lesson4_model", "Base classifier", "pointnet64-noise", ("pointnet64-noise", "pointnet64-z-twist")
-)
-RADIUS_TWIST = Number("lesson4_twist", "attack θ", 20.0, -180.0, 180.0, 1.0, "deg", "attack")
-RADIUS_SIGMA = Number("lesson4_sigma", "noise σ", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
-RADIUS_COUNT = Choice("lesson4_votes", "Votes n", "256", ("64", "256", "1024"))
+RADIUS_OBJECT = Choice("lesson4_object", "", GALLERY)
+RADIUS_MODEL = Choice("lesson4_model", "pointnet64-noise", ("pointnet64-noise", "pointnet64-z-twist"))
+RADIUS_TWIST = Number("lesson4_twist", 20.0, -180.0, 180.0, 1.0, "deg", "attack")
+RADIUS_SIGMA = Number("lesson4_sigma", 40.0, 5.0, 120.0, 1.0, "deg", "sigma")
+RADIUS_COUNT = Choice("lesson4_votes", "256", ("64", "256", "1024"))
 
-CELL_OBJECT = Choice("lesson5_object", "Object", "chair-1", TAPERED)
-CELL_RADIUS = Number("lesson5_radius", "radius R", 0.5, 0.05, 0.9, 0.01, "", "radius")
-CELL_COUNT = Number("lesson5_cells", "cells M", 3.0, 1.0, 16.0, 1.0, "", "count")
-CELL_TAPER = Number("lesson5_taper", "attack θ", 0.4, -0.9, 0.9, 0.01, "", "attack")
-CELL_BOUND = Choice("lesson5_bound", "Displacement", "exact", ("exact", "paper"))
+CELL_OBJECT = Choice("lesson5_object", "chair-1", TAPERED)
+CELL_RADIUS = Number("lesson5_radius", 0.5, 0.05, 0.9, 0.01, "", "radius")
+CELL_COUNT = Number("lesson5_cells", 3.0, 1.0, 16.0, 1.0, "", "count")
+CELL_TAPER = Number("lesson5_taper", 0.4, -0.9, 0.9, 0.01, "", "attack")
+CELL_BOUND = Choice("lesson5_bound", "exact", ("exact", "paper"))
 
-TURN_OBJECT = Choice("lesson6_object", "Object", "guitar-1", TURNED)
-TURN_MODEL = Choice(
-    "lesson6_model", "Base classifier", "pointnet64-noise", ("pointnet64-noise", "pointnet64-so3-group")
-)
-TURN_ANGLE = Number("lesson6_angle", "angle", 40.0, 0.0, 180.0, 1.0, "deg", "attack")
-TURN_AZIMUTH = Number("lesson6_azimuth", "azimuth", 45.0, -180.0, 180.0, 5.0, "deg", "attack")
-TURN_RADIUS = Number("lesson6_radius", "ball R", 20.0, 5.0, 90.0, 1.0, "deg", "radius")
+TURN_OBJECT = Choice("lesson6_object", "guitar-1", TURNED)
+TURN_MODEL = Choice("lesson6_model", "pointnet64-noise", ("pointnet64-noise", "pointnet64-so3-group"))
+TURN_ANGLE = Number("lesson6_angle", 40.0, 0.0, 180.0, 1.0, "deg", "attack")
+TURN_AZIMUTH = Number("lesson6_azimuth", 45.0, -180.0, 180.0, 5.0, "deg", "attack")
+TURN_RADIUS = Number("lesson6_radius", 20.0, 5.0, 90.0, 1.0, "deg", "radius")
 
-FORM_OBJECT = Choice("lesson7_object", "Object", "chair-1", TAPERED)
-FORM_RADIUS = Number("lesson7_radius", "radius R", 0.5, 0.05, 0.9, 0.01, "", "radius")
-FORM_COUNT = Number("lesson7_cells", "cells M", 8.0, 1.0, 24.0, 1.0, "", "count")
-FORM_TAPER = Number("lesson7_taper", "attack θ", 0.3, -0.9, 0.9, 0.01, "", "attack")
+FORM_OBJECT = Choice("lesson7_object", "chair-1", TAPERED)
+FORM_RADIUS = Number("lesson7_radius", 0.5, 0.05, 0.9, 0.01, "", "radius")
+FORM_COUNT = Number("lesson7_cells", 8.0, 1.0, 24.0, 1.0, "", "count")
+FORM_TAPER = Number("lesson7_taper", 0.3, -0.9, 0.9, 0.01, "", "attack")
 
 FIELDS: tuple[Field, ...] = (
     LESSON,
     PRESENTING,
+    LANGUAGE,
     *STEPS.values(),
     ATTACK_OBJECT,
     ATTACK_TWIST,
@@ -157,7 +154,7 @@ def fields_of(lesson: str) -> tuple[Field, ...]:
 def linked(lesson: str) -> list[links.Piece]:
     """What the address of a lesson holds: which one it is, and its own fields by their short names."""
     pieces = []
-    for field in (LESSON, PRESENTING, *fields_of(lesson)):
+    for field in (LESSON, PRESENTING, LANGUAGE, *fields_of(lesson)):
         name = field.key.removeprefix(f"lesson{lesson}_").removeprefix("lesson_")
         if isinstance(field, Number):
             pieces.append(links.number(name, field.key, field.low, field.high, field.default))
@@ -169,6 +166,7 @@ def linked(lesson: str) -> list[links.Piece]:
 def linked_challenge() -> list[links.Piece]:
     """Whether the challenge is shown, and in which room."""
     return [
+        links.choice("language", LANGUAGE.key, LANGUAGE.options, LANGUAGE.default),
         links.choice("challenge", CHALLENGE.key, CHALLENGE.options, CHALLENGE.default),
         links.Piece("room", room, put_room),
     ]

@@ -18,9 +18,9 @@ from app.pages.lessons.formula import Symbol, colour, degrees
 from app.pages.lessons.frame import figure, formula, next_step, posed_object, question, reached, says
 from app.pages.lessons.state import VOTE_COUNT, VOTE_OBJECT, VOTE_SIGMA, VOTE_TWIST, number
 from app.server import cache
+from app.words import class_words, words
 from tpc_core.teaching import Ballots
 
-TITLE = "Smoothing is voting"
 SHOWN = 8
 FIRST_VOTES = 64
 
@@ -30,10 +30,7 @@ def show() -> None:
     left, right = st.columns([4.4, 7], gap="medium")
     model = live.NOISE_MODEL
     with left:
-        st.markdown(
-            "Twist the object by a random angle ε, and ask the classifier. Do this many times: each answer is a vote. "
-            "The **smoothed** classifier says what most votes say."
-        )
+        st.markdown(words("lesson2.intro"))
         spec = choose_object(VOTE_OBJECT, live.fragile(model))
         votes = int(choose(VOTE_COUNT, "n = {}".format, hidden=True)) if reached(2) else FIRST_VOTES
         fields = [VOTE_TWIST, VOTE_SIGMA] if reached(2) else [VOTE_TWIST]
@@ -48,7 +45,7 @@ def show() -> None:
         winner = int(np.argmax(counts))
         base = line.answer_at(math.radians(twist))
         says(
-            f"Base: <b>{live.class_name(model, base)}</b>. Smoothed: <b>{live.class_name(model, winner)}</b>.",
+            words("lesson2.says", base=live.class_name(model, base), smoothed=live.class_name(model, winner)),
             right=winner == wanted,
         )
         if reached(2):
@@ -64,19 +61,7 @@ def show() -> None:
             )
         if reached(3):
             slope = 100 / (sigma * math.sqrt(2 * math.pi))
-            question(
-                "The base classifier jumps from right to wrong. Can the share of votes jump, too?",
-                [
-                    "Yes, at the same angle.",
-                    "Only if sigma is large.",
-                    "No, it is an average, and it changes slowly.",
-                ],
-                2,
-                "q is an average. A small change of θ moves the bell a little, so only few votes change: with "
-                f"σ = {sigma:.0f}°, at most {slope:.2f} % of the votes for each degree of θ, *for every base "
-                "classifier*. This is the main idea: since the slope is bounded, one measurement says something "
-                "about all angles nearby.",
-            )
+            question(2, words("lesson2.why", sigma=sigma, slope=slope))
         next_step()
     with right:
         if not reached(2):
@@ -118,12 +103,12 @@ def show() -> None:
 def _strip(spec: str, twist: float, ballots: Ballots, votes: int, stamp: int) -> None:
     """A few of the objects that were voted on, and the votes."""
     model = live.NOISE_MODEL
-    st.caption(f"The first {SHOWN} of {votes} random twists, and the vote for each. Blue votes are right.")
+    st.caption(words("lesson2.strip", shown=SHOWN, votes=votes))
     figure(
         draws_figure(
             _draws(spec, twist, ballots.draws[:SHOWN]),
             ballots.answers[:SHOWN].tolist(),
-            cache.model(model).classes,
+            [class_words(name) for name in cache.model(model).classes],
             live.target(model, spec),
             theme(),
         ),

@@ -73,7 +73,7 @@ def _page_of(count: int) -> slice:
     number = 1
     if pages > 1:
         number = int(st.number_input(f"Page, of {pages}", 1, pages, key="library_page", width=160))
-    st.caption(f"{count:,} objects. Choose one to see it in Explore.")
+    st.caption(f"{count:,} object{'' if count == 1 else 's'}. Choose one to see it in Explore.")
     return slice((number - 1) * PAGE, number * PAGE)
 
 

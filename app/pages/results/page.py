@@ -20,7 +20,7 @@ from tpc_core.evaluation.standing import Standing, load_summaries, standings
 from tpc_core.evaluation.summary import Figures
 from tpc_core.shipped import shipped
 
-EVERYTHING = "Every claim"
+EVERYTHING = "All figures"
 SUMMARIES = shipped("results", "paper", "summaries")
 
 
@@ -44,12 +44,12 @@ def page() -> None:
     shown = next((pair for pair in answered if pair[0].id == chosen), None)
     if shown is None:
         _everything(all_figures)
-        _commands("The commands that made these figures", all_figures)
+        _commands("The commands that measured these figures", all_figures)
     else:
         _table(*shown)
         answers = [answer for row in shown[1] for answer in (row.answer, row.certain) if answer is not None]
         used = {id(answer.figures): answer.figures for answer in answers}
-        _commands("The commands that made this table", list(used.values()))
+        _commands("The commands that measured this table", list(used.values()))
     links.share(linked)
 
 
@@ -63,13 +63,14 @@ def _overview(rows: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
         " or ".join(f"{size:,}" for size in sizes) if len(sizes) < 3 else f"{sizes[0]:,} to {sizes[-1]:,}"
     )
     st.markdown(
-        "## Certified accuracy, beside the paper's\n\n"
-        f"Of {len(rows)} published rows we have evaluated {len(ours)}: **{len(above)} are above** the paper's figure, "
-        f"**{len(below)} are below** it. Each of ours is measured on {objects} test objects; the intervals say "
-        "how much that choice of objects leaves open (95 %). Each row has one model, named before it was evaluated."
+        "## Certified accuracy, compared with the TPC paper\n\n"
+        "Certified accuracy is the share of test objects that are classified rightly and certified. "
+        f"Of the {len(rows)} published figures we have measured {len(ours)}: **{len(above)} are higher** than the "
+        f"paper's, **{len(below)} are lower**. We use {objects} test objects. The 95 % intervals show the uncertainty "
+        "that comes from the choice of these objects. The model of each row was fixed before it was measured."
     )
     if below:
-        with st.expander(f"The {len(below)} rows below the paper", expanded=False):
+        with st.expander(f"The {len(below)} rows that are lower than in the paper", expanded=False):
             st.dataframe(
                 [
                     {
@@ -78,7 +79,7 @@ def _overview(rows: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
                         "ours": row.share.value if row.share else None,
                         "paper": row.row.tpc,
                         "difference": row.difference,
-                        "so much that the objects do not explain it": "yes" if row.sure else "no",
+                        "outside the 95 % interval": "yes" if row.sure else "no",
                     }
                     for row in sorted(below, key=lambda row: row.difference or 0.0)
                 ],
@@ -89,7 +90,7 @@ def _overview(rows: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
 
 def _everything(all_figures: Sequence[Figures]) -> None:
     """Every claim that was evaluated, whether the paper has it or not."""
-    st.markdown("**Every claim that we evaluated**, those that the paper does not have included.")
+    st.markdown("**All that we measured**, also what the paper does not have.")
     lines = []
     for figures in all_figures:
         for claim in figures.claims:
@@ -105,20 +106,20 @@ def _everything(all_figures: Sequence[Figures]) -> None:
                     "ours": claim.certified_accuracy.value,
                     "95 %": _interval(claim.certified_accuracy),
                     "ratio": _value(claim.certified_ratio),
-                    "jointly": _value(claim.joint_accuracy),
-                    "mIoU, jointly": _value(claim.joint_miou),
+                    "all points": _value(claim.joint_accuracy),
+                    "mIoU, all points": _value(claim.joint_miou),
                     "votes": claim.samples,
                 }
             )
-    together = any(line["jointly"] is not None for line in lines)
+    together = any(line["all points"] is not None for line in lines)
     if not together:
-        lines = [{k: v for k, v in line.items() if "jointly" not in k} for line in lines]
+        lines = [{k: v for k, v in line.items() if "all points" not in k} for line in lines]
     st.dataframe(lines, column_config=_columns(), hide_index=True, height=_height(lines), placeholder="–")
     st.caption(
-        "Percent of objects (of points, for part segmentation): clean is the smoothed model without an attack, ours is "
-        "right and certified, ratio is certified whether right or wrong. Votes are for one certificate. "
-        "Certain: about the plain network, without probability of error; cells stand where votes do."
-        + (" Jointly: all points of an object hold together." if together else "")
+        "All figures are percent of the objects; for part segmentation, percent of the points. clean: right without an "
+        "attack. ours: right and certified. ratio: certified, right or wrong. votes: for one certificate; for exact "
+        "proofs, the number of cells."
+        + (" all points: every point of the object is certified at once." if together else "")
     )
 
 
@@ -148,7 +149,7 @@ def _table(table: PaperTable, rows: Sequence[Standing]) -> None:
             filename=f"results-{table.id}",
         )
     with right:
-        st.caption(f"Published: {paper().source}; {paper().settings}.")
+        st.caption(f"Source of the published figures: {paper().source}; {paper().settings}.")
         sizes = len({row.row.points for row in rows}) > 1
         event = st.dataframe(
             [_line(row, sizes=sizes) for row in rows],
@@ -163,7 +164,7 @@ def _table(table: PaperTable, rows: Sequence[Standing]) -> None:
         picked = event["selection"]["rows"]
         chosen = rows[picked[0]].figures if picked and picked[0] < len(rows) else None
         if chosen is None:
-            st.caption("Choose a row to see the command that made it.")
+            st.caption("Choose a row to see the command that measured it.")
         else:
             _command(chosen)
 
@@ -191,13 +192,16 @@ def _columns() -> dict[str, ColumnConfig]:
     return {
         "ours": number(format="%.1f"),
         "paper": number(format="%.1f"),
-        "certain": number(format="%.1f", help="The plain network, without probability of error, as DeepG3D."),
+        "certain": number(
+            format="%.1f",
+            help="Exact proofs about the plain network, as DeepG3D gives them.",
+        ),
         "DeepG3D": number(format="%.1f"),
         "difference": number(format="%+.1f"),
         "clean": number(format="%.1f"),
         "ratio": number(format="%.1f"),
-        "jointly": number(format="%.1f"),
-        "mIoU, jointly": number(format="%.1f"),
+        "all points": number(format="%.1f"),
+        "mIoU, all points": number(format="%.1f"),
         "points": number(format="%d"),
         "votes": number(format="%,.0f"),
     }
@@ -207,8 +211,8 @@ def _command(figures: Figures) -> None:
     """One evaluation, and how to get it again."""
     settings = figures.settings
     name = run_name(settings)
-    what = "cells" if settings.proof == "certain" else "forward passes"
-    passes = f"{figures.evaluations_per_object:,.0f} {what} an object"
+    what = "cells" if settings.proof == "certain" else "votes"
+    passes = f"{figures.evaluations_per_object:,.0f} {what} for each object"
     st.markdown(
         f"**{literal(name)}**: {figures.done:,} objects, {passes}, {figures.seconds_per_object:.2f} s; "
         f"clean accuracy {figures.clean_accuracy.value:.1f} % "
@@ -221,8 +225,8 @@ def _commands(title: str, all_figures: Sequence[Figures]) -> None:
     """How to get each figure again."""
     with st.expander(title):
         st.caption(
-            "Votes depend on the seed, the object and the checkpoint alone: the same command gives the same verdicts. "
-            "The data sets are not part of the repository; `tpc data fetch` gets them."
+            "The same command gives the same verdicts: the random numbers follow from the seed, the object and the "
+            "model. The data sets are not part of this program; `tpc data fetch` downloads them."
         )
         for figures in all_figures:
             _command(figures)

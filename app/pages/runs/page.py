@@ -43,7 +43,7 @@ class Seen:
         """The reason in a few words."""
         if self.reason is not None:
             return self.reason.title
-        return "A smaller claim failed" if self.object.status == "implied" else "No certificate was kept"
+        return "A smaller radius failed" if self.object.status == "implied" else "No certificate was kept"
 
     @property
     def has_margin(self) -> bool:
@@ -66,7 +66,7 @@ def page() -> None:
     st.markdown("## Runs, object by object")
     if not folders:
         st.info(
-            "No run is here yet; `tpc evaluate` makes one, and keeps its certificates with --certificates."
+            "There is no run yet. `tpc evaluate` makes one; with --certificates it keeps the certificates, too."
         )
         return
     name = str(st.selectbox("Run", list(folders), key="runs_run"))
@@ -77,7 +77,11 @@ def page() -> None:
         return
     settings = run.settings
     claim = st.segmented_control(
-        "Claim", settings.claims, default=settings.claims[0], required=True, key=f"runs_claim_{name}"
+        "Transform and radius",
+        settings.claims,
+        default=settings.claims[0],
+        required=True,
+        key=f"runs_claim_{name}",
     )
     try:
         seen = _seen(str(folders[name]), _stamp(folders[name]), settings.claims.index(str(claim)))
@@ -85,11 +89,11 @@ def page() -> None:
         st.error(literal(error))
         return
     st.caption(
-        f"{literal(run.title)}; probability of error {settings.alpha:g} for each claim about each object. "
+        f"{literal(run.title)}. Each certificate is wrong with probability {settings.alpha:g} at most. "
         "Choose an object to open its certificate in Debug."
     )
     _grid(_sliced(seen, settings.counted), settings.counted)
-    with st.expander("The command that made this run"):
+    with st.expander("The command of this run"):
         st.code(
             f"{settings.command()} --out RUN --certificates RUN/certificates",
             language="bash",
@@ -132,7 +136,7 @@ def _sliced(seen: Sequence[Seen], counted: str) -> list[Seen]:
     ]
     reasons = sorted({item.why for item in seen})
     label = first.selectbox("Class", [ANY, *classes], key="runs_class", format_func=_plain)
-    verdict = second.selectbox("Verdict", [ANY, *verdicts], key="runs_verdict")
+    verdict = second.selectbox("Verdict", [ANY, *verdicts], key="runs_verdict", format_func=_verdict)
     reason = third.selectbox("Reason", [ANY, *reasons], key="runs_reason")
     order = fourth.selectbox(
         "Order by", ORDERS, key="runs_order", help="The smallest margin, or the highest cost, comes first."
@@ -180,7 +184,7 @@ def _tile(item: Seen, counted: str) -> dict[str, str]:
         "title": row.id.rpartition("/")[2],
         "note": f"{row.id}{wrong}: {item.why}{margin}, {item.object.cost:,} {counted}",
         "picture": _picture(item.object.spec),
-        "badge": status if item.object.right else f"{status}, wrong",
+        "badge": _verdict(status) if item.object.right else f"{_verdict(status)}, wrong class",
         "tone": TONES.get(status, "plain") if item.object.right else "plain",
     }
 
@@ -190,7 +194,7 @@ def _open(item: Seen) -> None:
     path = item.object.certificate
     if path is None:
         st.warning(
-            "This run kept no certificate of it. `tpc evaluate --certificates RUN/certificates` keeps them."
+            "No certificate of this object was kept. `tpc evaluate --certificates RUN/certificates` keeps them."
         )
         return
     try:
@@ -217,11 +221,18 @@ def _counts(kept: Sequence[Seen]) -> str:
     words = [
         f"{sum(item.object.status == word for item in kept)} {word}" for word in TONES if _has(kept, word)
     ]
-    return f"{len(kept)} objects" + (f": {', '.join(words)}" if words else "")
+    return ("1 object" if len(kept) == 1 else f"{len(kept)} objects") + (
+        f": {', '.join(words)}" if words else ""
+    )
 
 
 def _has(seen: Sequence[Seen], status: str) -> bool:
     return any(item.object.status == status for item in seen)
+
+
+def _verdict(status: str) -> str:
+    """A verdict as a person reads it: what fails at a smaller radius is not asked again at a larger one."""
+    return {"implied": "not certified", "skipped": "not run"}.get(status, status)
 
 
 def _plain(name: str) -> str:

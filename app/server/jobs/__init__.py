@@ -6,7 +6,7 @@ Certificates: `board().submit(visitor, request)`, then `job.view()`. Everything 
 
 from app.server.jobs.accounts import Account, Accounts
 from app.server.jobs.admission import TooManyJobs
-from app.server.jobs.board import FORGOTTEN_AFTER, RESTS_AFTER, JobBoard
+from app.server.jobs.board import FORGOTTEN_AFTER, RESTS_AFTER, Activity, JobBoard
 from app.server.jobs.job import Job
 from app.server.jobs.progress import Progress
 from app.server.jobs.saved import SavedRun, SavedRuns
@@ -19,6 +19,7 @@ __all__ = [
     "RESTS_AFTER",
     "Account",
     "Accounts",
+    "Activity",
     "BoxView",
     "CellStatus",
     "CellView",

@@ -108,6 +108,12 @@ class Background(ABC):
             return _STATUS.get(self._handle.status, "running")
 
     @property
+    def messages(self) -> int:
+        """How often something came of it so far: it grows while the work moves."""
+        with self._lock:
+            return self._revision
+
+    @property
     def position(self) -> int:
         """Its place in the engine's queue; 0 where it does not wait there."""
         handle = self._handle

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,16 @@ KEPT_JOBS, KEPT_TASKS = 20, 80
 """What is kept of a visitor's finished work."""
 _ENDING = 5.0
 """Seconds that a run may take to notice that it was stopped."""
+
+
+@dataclass(frozen=True)
+class Activity:
+    """How much is under way on the server, and how much has come of it."""
+
+    running: int
+    waiting: int
+    messages: int
+    """It grows while anything moves."""
 
 
 class JobBoard:
@@ -97,6 +108,16 @@ class JobBoard:
         """All runs under way, the oldest first."""
         with self._lock:
             return [job for job in self._jobs.values() if job.live]
+
+    def activity(self) -> Activity:
+        """All work of all visitors, in three numbers; what nobody asked for is not among it."""
+        with self._lock:
+            every: list[Background] = [
+                *self._jobs.values(),
+                *(t for t in self._tasks.values() if t.rank != IDLE),
+            ]
+        now = [each.status for each in every]
+        return Activity(now.count("running"), now.count("queued"), sum(each.messages for each in every))
 
     # -- other work ----------------------------------------------------------------------------------------------
 

@@ -13,6 +13,9 @@ import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.components.stage import bundle_name
+from app.server.static_files import STATIC
+
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -55,6 +58,15 @@ def embedding_sites() -> str:
     return " ".join(["'self'", *sites]) if sites else "'none'"
 
 
+def stage_ahead() -> dict[str, str]:
+    """The stage's script is fetched while Streamlit's own page starts, and not after it; nothing before it is there."""
+    if not (STATIC / bundle_name()).is_file():
+        return {}
+    prefix = os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "").strip("/")
+    path = "/".join(part for part in (prefix, "app", "static", bundle_name()) if part)
+    return {"Link": f"</{path}>; rel=preload; as=script"}
+
+
 class Headers:
     """Puts the headers on every answer."""
 
@@ -78,7 +90,10 @@ class Headers:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(self.headers)
+                headers = MutableHeaders(scope=message)
+                headers.update(self.headers)
+                if headers.get("content-type", "").startswith("text/html"):
+                    headers.update(stage_ahead())
             await send(message)
 
         await self.app(scope, receive, with_headers)

@@ -28,6 +28,7 @@ READY = {
     "results": ".tpc-plot[data-drawn]",
     "library": ".tpc-thumbnails button",
     "runs": ".tpc-thumbnails button",
+    "class": ".tpc-queue",
 }
 """What is on a page once it can be used."""
 
@@ -74,8 +75,19 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
+def traffic() -> list[str]:
+    """Every message between the pages of a test and the server, as it comes."""
+    return []
+
+
+def _listen(socket: Any, traffic: list[str]) -> None:
+    socket.on("framesent", lambda _: traffic.append("sent"))
+    socket.on("framereceived", lambda _: traffic.append("received"))
+
+
+@pytest.fixture
 def visit(
-    chromium: Any, server: str, request: pytest.FixtureRequest, tmp_path: Path
+    chromium: Any, server: str, request: pytest.FixtureRequest, tmp_path: Path, traffic: list[str]
 ) -> Iterator[Callable[..., Any]]:
     """Open a page as a new visitor; an error, a breach of its policy, or a request to elsewhere fails the test."""
     contexts: list[Any] = []
@@ -90,6 +102,7 @@ def visit(
         context.on("console", lambda said: breaches.append(said.text) if POLICY in said.text else None)
         contexts.append(context)
         page = context.new_page()
+        page.on("websocket", lambda socket: _listen(socket, traffic))
         page.goto(f"{server}/{path}")
         name = "explore" if path.startswith("?") else path.partition("?")[0]
         page.wait_for_selector(READY.get(name, READY["explore"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -108,3 +109,25 @@ def test_runs_outlive_the_page_and_a_reload(visit) -> None:
     page.locator(".tpc-verdict").first.wait_for()
     page.reload()
     page.locator(".tpc-verdict").first.wait_for()
+
+
+def test_the_dialog_of_objects_outlives_the_votes_that_come_in_behind_it(visit, tmp_path) -> None:
+    """The page ran again when its map was finished: the tab of uploads, and the file in it, were gone."""
+    file = tmp_path / "ring.xyz"
+    file.write_text("\n".join(f"{math.cos(k)} {math.sin(k)} {k / 40 - 1}" for k in range(80)))
+    page = visit("certify?transform=z-twist")
+    page.wait_for_selector(".st-key-start")
+    page.get_by_role("button", name="Choose an object").click()
+    page.get_by_role("tab", name="Upload").click()
+    page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(file))
+    page.get_by_role("button", name="Show this object").wait_for()
+    page.wait_for_timeout(4000)  # the map behind it is finished by now
+    page.get_by_role("button", name="Show this object").click()
+    page.get_by_role("dialog").wait_for(state="detached")
+    page.get_by_text("ring", exact=True).first.wait_for()
+    page.get_by_role("button", name="Choose an object").click()
+    page.get_by_role("dialog").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").wait_for(state="detached")
+    page.wait_for_timeout(2000)
+    assert page.get_by_role("dialog").count() == 0  # and it does not come back by itself

@@ -92,8 +92,8 @@ def open_example(page: Any, verdict: str) -> None:
 
 def explained(page: Any) -> None:
     """A cell is on screen with its cloud, its votes and a cause."""
-    for key in (".st-key-debug_cloud", ".st-key-debug_votes"):
-        page.wait_for_selector(drawn(key))
+    page.wait_for_selector(".st-key-debug_cloud .tpc-stage[data-drawn]")
+    page.wait_for_selector(drawn(".st-key-debug_votes"))
     page.wait_for_selector(".tpc-cell[data-cause]")
     at_rest(page)
 
@@ -359,7 +359,7 @@ def test_a_link_to_a_failed_run_leads_others_to_the_same_cell(
     other.wait_for_selector('.tpc-verdict[data-verdict="undecided"]')
     explained(other)
     assert cell(other, "cell") == path
-    other.get_by_text("How the search came here").wait_for()
+    other.get_by_text("How the search split the region").wait_for()
     other.wait_for_function("address => location.href === address", arg=address)
     student.locator(PANEL).get_by_text("Why", exact=True).click()
 

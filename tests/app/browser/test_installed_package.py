@@ -25,7 +25,7 @@ def test_the_installed_explorer_draws_its_first_object(installed: Installed, chr
         page.goto(f"{address}/theory")
         page.get_by_text("What is proved").wait_for()
         page.goto(f"{address}/results")
-        page.get_by_text("Certified accuracy, beside the paper's").wait_for()
+        page.get_by_text("Certified accuracy, compared with the TPC paper").wait_for()
         page.wait_for_selector(".tpc-plot[data-drawn]")
         page.close()
     static = {url: status for url, status in served.items() if "/app/static/" in url}

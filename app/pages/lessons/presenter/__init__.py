@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from app.words import words
+
 _HERE = Path(__file__).parent
 
 _mount = st.components.v2.component(
@@ -24,5 +26,15 @@ def presenter(*, lesson: str, first: bool, last: bool, presenting: bool, on_go: 
 
     The window with the teacher's notes hears which lesson is shown.
     """
-    data = {"lesson": lesson, "first": first, "last": last, "presenting": presenting}
+    said = {
+        "previous": words("presenter.previous"),
+        "next": words("presenter.next"),
+        "notes": words("presenter.notes"),
+        "notesHelp": words("presenter.notes_help"),
+        "leave": words("presenter.leave"),
+        "leaveHelp": words("presenter.leave_help"),
+        "present": words("presenter.present"),
+        "presentHelp": words("presenter.present_help"),
+    }
+    data = {"lesson": lesson, "first": first, "last": last, "presenting": presenting, "words": said}
     return _mount(key="presenter", data=data, on_go_change=on_go)

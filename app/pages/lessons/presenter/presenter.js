@@ -54,11 +54,11 @@ export default function (component) {
     return node;
   };
   parentElement.querySelector(".tpc-presenter").replaceChildren(
-    button("previous", "‹", "Previous lesson (left arrow or page up)", data.first),
-    button("next", "›", "Next lesson (right arrow or page down)", data.last),
-    button("notes", "Notes", "The teacher's notes in a window of their own (n)", false),
+    button("previous", "‹", data.words.previous, data.first),
+    button("next", "›", data.words.next, data.last),
+    button("notes", data.words.notes, data.words.notesHelp, false),
     data.presenting
-      ? button("leave", "Leave", "Back to the page (escape)", false)
-      : button("present", "Present", "Full screen, larger type (p)", false),
+      ? button("leave", data.words.leave, data.words.leaveHelp, false)
+      : button("present", data.words.present, data.words.presentHelp, false),
   );
 }
