@@ -1,8 +1,8 @@
 # The explorer for one machine: `docker compose up`. docs/deployment.md says how it meets a class.
 #
 # TORCH_BACKEND chooses PyTorch's build: cpu, or a CUDA such as cu130 for a machine with an NVIDIA GPU.
-# BASE can be pinned to what was tried: `--build-arg BASE=python:3.11-slim@sha256:...` (docs/deployment.md says how).
-ARG BASE=python:3.11-slim
+# BASE is pinned by its digest; docs/deployment.md says where it is from, and how a newer one is taken.
+ARG BASE=python:3.11-slim@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7
 
 FROM ${BASE} AS build
 ARG TORCH_BACKEND=cpu

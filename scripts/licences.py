@@ -10,7 +10,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "licences.md"
 LOCKS = {"to run": "requirements.lock", "to develop": "requirements-dev.lock"}
-ELSEWHERE = {"colorama": "BSD-3-Clause", "open3d": "MIT"}
+ELSEWHERE = {
+    "appnope": "BSD-2-Clause",
+    "cffi": "MIT",
+    "colorama": "BSD-3-Clause",
+    "open3d": "MIT",
+    "pycparser": "BSD-3-Clause",
+}
 """Packages of other platforms, which cannot be asked here."""
 
 STAGE_LOCK = ROOT / "app" / "components" / "stage" / "package-lock.json"
