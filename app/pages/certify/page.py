@@ -18,7 +18,7 @@ from app.pages.certify.runs import adopt_run, run_of, runs_list, started
 from app.pages.certify.scene import show_map, show_stage
 from app.pages.certify.takeaways import takeaways
 from app.pages.certify.unfinished import offer_unfinished
-from app.pages.certify.votes_panel import votes_panel
+from app.pages.certify.votes_panel import groups_of_parts, votes_panel
 from app.server.jobs import Job, Request
 from app.server.visitors import board
 from app.session import links
@@ -85,7 +85,8 @@ def _scene(visitor: str, shape: Shape, request: Request, job: Job | None) -> Non
 
     stage, plane = st.columns(2, gap="small")
     with stage:
-        show_stage(shape, request, title, certified, redraw)
+        groups = groups_of_parts(None if job is None else job.view())
+        show_stage(shape, request, title, certified, redraw, groups)
     with plane:
         _map(visitor, request, job, certified)
     if job is not None:
