@@ -18,6 +18,11 @@ from tpc_core.transforms import RadiusInput, Transform
 from tpc_core.votes import BLOCK, BaseClassifier
 
 
+USUAL = 0.995
+"""The p_A that is expected before any vote. Of 41 certificates of gallery objects at their proposed radii all took
+between half and twice the votes that it gives; with 0.99 as p_A, 18 took less than half."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """Cells and votes that a run is expected to take; None where the search decides how far it goes."""
@@ -35,7 +40,7 @@ def estimate(
     radius: RadiusInput | None = None,
     options: Options = DEFAULTS,
     *,
-    p_a: float = 0.99,
+    p_a: float = USUAL,
 ) -> Estimate:
     """The expected cost if p_A is about `p_a` all over the region. No vote is cast; bad input is refused."""
     run = prepare(model, cloud, transform, radius, options)

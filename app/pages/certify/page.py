@@ -23,7 +23,7 @@ from app.server.jobs import Job, Request
 from app.server.visitors import board
 from app.session import links
 from app.session.uploads import is_upload
-from app.widgets.objects import NOT_SHARED, current_shape, current_spec, is_choosing, object_button, title_of
+from app.widgets.objects import NOT_SHARED, current_shape, current_spec, draw_again, object_button, title_of
 from tpc_core.data import Shape
 from tpc_core.errors import TpcError
 
@@ -110,8 +110,8 @@ def _drawn_map(visitor: str, request: Request, job: Job | None, certified: float
     view = None if job is None else job.view()
     show_map(map_scene(request, view, seen.landscape, certified), request, view, seen)
     ended = not seen.live and (view is None or not view.live)
-    if known and ended and not is_choosing():
-        st.rerun()  # nothing more comes: the timer stops, and what is said before a run is final
+    if known and ended:
+        draw_again()  # nothing more comes: the timer stops, and what is said before a run is final
 
 
 def _before(visitor: str, request: Request) -> None:
