@@ -17,7 +17,6 @@ from tpc_core.question import DEFAULTS, Options
 from tpc_core.transforms import RadiusInput, Transform
 from tpc_core.votes import BLOCK, BaseClassifier
 
-
 USUAL = 0.995
 """The p_A that is expected before any vote. Of 41 certificates of gallery objects at their proposed radii all took
 between half and twice the votes that it gives; with 0.99 as p_A, 18 took less than half."""
