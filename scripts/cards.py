@@ -5,7 +5,8 @@
     tpc report results/paper/summaries --out results/paper
 
 Objects are evaluated in a shuffled order, so an evaluation that is not finished is of a random part of the split; its
-figures say of how many objects they are. An evaluation of other weights than the checkpoint's is left out.
+figures say of how many objects they are. Left out are evaluations of other weights than the checkpoint's, and of fewer
+objects than the summary that is kept already.
 A card has the figures of the proofs that its network was trained for, at its own number of points; summaries of certain
 proofs, and of other sizes, have names of their own.
 """
@@ -20,7 +21,7 @@ from tpc_core.evaluation import Figures, load_figures
 from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.evaluation.intervals import Share
 from tpc_core.evaluation.journal import NAME
-from tpc_core.evaluation.summary import to_json
+from tpc_core.evaluation.summary import read_summary, to_json
 from tpc_core.models import load_card, load_model
 from tpc_core.models.card import Measurement
 from tpc_core.models.store import CHECKPOINTS
@@ -44,6 +45,11 @@ def measurements(figures: Figures) -> tuple[Measurement, list[Measurement]]:
     return measured(figures.clean_accuracy), certified
 
 
+def _has_more(kept: Figures, new: Figures) -> bool:
+    """Whether what is kept is of the same weights and of more objects."""
+    return kept.settings.model_digest == new.settings.model_digest and kept.done > new.done
+
+
 def _write(path: Path, document: object) -> None:
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
@@ -59,7 +65,11 @@ def main(runs: list[str]) -> int:
         card, certain = load_card(name), figures.settings.proof == "certain"
         own_size = figures.settings.points == card.num_points
         summary = name + ("-certain" if certain else "") + ("" if own_size else f"-{figures.settings.points}")
-        _write(SUMMARIES / f"{summary}.json", to_json(figures))
+        file = SUMMARIES / f"{summary}.json"
+        if file.exists() and _has_more(read_summary(file), figures):
+            print(f"{name}: left out, the summary has more objects")
+            continue
+        _write(file, to_json(figures))
         clean, certified = measurements(figures)
         if own_size and certain == card.is_for_certainty:
             new = card.model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})
