@@ -7,7 +7,8 @@
 Objects are evaluated in a shuffled order, so an evaluation that is not finished is of a random part of the split; its
 figures say of how many objects they are. An evaluation of other weights than the checkpoint's is left out.
 A card has the figures of the proofs that its network was trained for, at its own number of points; summaries of certain
-proofs, and of other sizes, have names of their own.
+proofs, of other sizes, and of certain proofs with two or three parameters, which have budgets of their own, have names of
+their own.
 """
 
 from __future__ import annotations
@@ -48,6 +49,13 @@ def _write(path: Path, document: object) -> None:
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
+def _parameters(figures: Figures) -> str:
+    """The end of a summary's name where every claim is about a few parameters at once, such as `-2-parameters`."""
+    counts = {ClaimSpec.parse(row.claim).transform.dim for row in figures.claims}
+    several = counts.pop() if len(counts) == 1 else 0
+    return f"-{several}-parameters" if several in (2, 3) else ""
+
+
 def main(runs: list[str]) -> int:
     """Update summaries and cards from all evaluations below the given folders."""
     for path in sorted(found for run in runs for found in Path(run).rglob(NAME)):
@@ -59,9 +67,10 @@ def main(runs: list[str]) -> int:
         card, certain = load_card(name), figures.settings.proof == "certain"
         own_size = figures.settings.points == card.num_points
         summary = name + ("-certain" if certain else "") + ("" if own_size else f"-{figures.settings.points}")
-        _write(SUMMARIES / f"{summary}.json", to_json(figures))
+        several = _parameters(figures) if certain else ""
+        _write(SUMMARIES / f"{summary}{several}.json", to_json(figures))
         clean, certified = measurements(figures)
-        if own_size and certain == card.is_for_certainty:
+        if own_size and certain == card.is_for_certainty and not several:
             new = card.model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})
             _write(CHECKPOINTS / f"{name}.json", new.model_dump())
         print(
