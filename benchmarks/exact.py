@@ -75,7 +75,6 @@ ROWS = [
 ]
 OTHER_KINDS = [
     ("modelnet40", "linf", "0.01", "pointnet64-small-boxes", "pointnet64-l2"),
-    ("shapenetpart", "z-shear", "0.03", "segmentation64-z-shear", "segmentation64-z-shear"),
     ("shapenetpart", "z-twist", "10", "segmentation64-z-twist", "segmentation64-z-twist"),
 ]
 """Balls and parts: data, transform, radius, network, and the network of the votes."""

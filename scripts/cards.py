@@ -5,10 +5,10 @@
     tpc report results/paper/summaries --out results/paper
 
 Objects are evaluated in a shuffled order, so an evaluation that is not finished is of a random part of the split; its
-figures say of how many objects they are. An evaluation of other weights than the checkpoint's is left out.
+figures say of how many objects they are. Left out are evaluations of other weights than the checkpoint's, and of fewer
+objects than the summary that is kept already.
 A card has the figures of the proofs that its network was trained for, at its own number of points; summaries of certain
-proofs, of other sizes, and of certain proofs with two or three parameters, which have budgets of their own, have names of
-their own.
+proofs, of other sizes, and of certain proofs about compositions, which have budgets of their own, have names of their own.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from tpc_core.evaluation import Figures, load_figures
 from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.evaluation.intervals import Share
 from tpc_core.evaluation.journal import NAME
-from tpc_core.evaluation.summary import to_json
+from tpc_core.evaluation.summary import read_summary, to_json
 from tpc_core.models import load_card, load_model
 from tpc_core.models.card import Measurement
 from tpc_core.models.store import CHECKPOINTS
+from tpc_core.transforms import parts_of
 
 SUMMARIES = Path(__file__).resolve().parents[1] / "results" / "paper" / "summaries"
 
@@ -45,15 +46,19 @@ def measurements(figures: Figures) -> tuple[Measurement, list[Measurement]]:
     return measured(figures.clean_accuracy), certified
 
 
+def _has_more(kept: Figures, new: Figures) -> bool:
+    """Whether what is kept is of the same weights and of more objects."""
+    return kept.settings.model_digest == new.settings.model_digest and kept.done > new.done
+
+
 def _write(path: Path, document: object) -> None:
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def _parameters(figures: Figures) -> str:
-    """The end of a summary's name where every claim is about a few parameters at once, such as `-2-parameters`."""
-    counts = {ClaimSpec.parse(row.claim).transform.dim for row in figures.claims}
-    several = counts.pop() if len(counts) == 1 else 0
-    return f"-{several}-parameters" if several in (2, 3) else ""
+def _several(figures: Figures) -> str:
+    """The end of a summary's name where every claim composes as many transforms, such as `-two-at-once`."""
+    counts = {len(parts_of(ClaimSpec.parse(row.claim).transform)) for row in figures.claims}
+    return {(2,): "-two-at-once", (3,): "-three-at-once"}.get(tuple(counts), "")
 
 
 def main(runs: list[str]) -> int:
@@ -67,8 +72,12 @@ def main(runs: list[str]) -> int:
         card, certain = load_card(name), figures.settings.proof == "certain"
         own_size = figures.settings.points == card.num_points
         summary = name + ("-certain" if certain else "") + ("" if own_size else f"-{figures.settings.points}")
-        several = _parameters(figures) if certain else ""
-        _write(SUMMARIES / f"{summary}{several}.json", to_json(figures))
+        several = _several(figures) if certain else ""
+        file = SUMMARIES / f"{summary}{several}.json"
+        if file.exists() and _has_more(read_summary(file), figures):
+            print(f"{name}: left out, the summary has more objects")
+            continue
+        _write(file, to_json(figures))
         clean, certified = measurements(figures)
         if own_size and certain == card.is_for_certainty and not several:
             new = card.model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})

@@ -83,6 +83,7 @@ def test_the_summary_the_table_and_the_report_agree(ask: Ask, tmp_path: Path, wo
             "73.6",
             "75.4",
             f"{accuracy['value']:.1f}",
+            "10, every 4th",
             "tiny-group",
             "tpc evaluate --data",
         ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,11 +73,23 @@ def write_report(runs: Runs, folder: Path) -> list[Path]:
 def report_blocks(runs: Runs) -> Iterator[Block]:
     """The report, piece by piece."""
     yield Paragraph(_introduction(runs))
-    for table in paper().tables:
-        rows = standings(table, runs.figures)
-        if any(row.answer or row.certain for row in rows):
+    tables = [(table, standings(table, runs.figures)) for table in paper().tables]
+    all_rows = [row for _, rows in tables for row in rows]
+    if any(row.answer for row in all_rows):
+        yield Paragraph(_count(all_rows))
+    for table, rows in tables:
+        if any(row.answer for row in rows):
             yield Heading(f"{table.id}: {table.title}")
             yield _paper_table(runs, rows)
+    if any(row.certain for row in all_rows):
+        yield Heading("Certain proofs, compared with DeepG3D's")
+        yield Paragraph(
+            "Certified accuracy of plain networks, without probability of error; the paper's figures hold with high "
+            "probability."
+        )
+        yield _certain_table(
+            row for table, rows in tables if table.figure == "certified_accuracy" for row in rows
+        )
     yield Heading("Every claim")
     yield _claims_table(runs.figures)
     parts = [(figures, claim) for figures in runs.figures for claim in figures.claims if claim.joint_miou]
@@ -113,10 +126,23 @@ def _introduction(runs: Runs) -> str:
         f"at {level or 'its own'} confidence; intervals are 95 % over the choice of objects. "
         "Each row has one model, which the plan names before its evaluation. "
         "Clean accuracy is that of the smoothed classifier. Certain proofs are about a plain network, have no "
-        "probability of error, and count cells where the others count votes; so they stand beside DeepG3D's. "
+        "probability of error, and count cells where the others count votes. "
         f"Published figures: {paper().source}; {paper().settings}."
     )
     return f"{text} Not finished yet: {', '.join(unfinished)}." if unfinished else text
+
+
+def _count(rows: Sequence[Standing]) -> str:
+    """How many rows are above and below, and how many of the figures are those of a whole split."""
+    verdicts = Counter(row.verdict for row in rows)
+    answers = [row.answer.figures for row in rows if row.answer is not None]
+    whole = sum(figures.finished and figures.settings.whole_split for figures in answers)
+    return (
+        f"Of the {len(rows)} published figures, {len(rows) - verdicts['open']} are measured by votes, {whole} of them "
+        f"on every object of the test split: {verdicts['above']} are above the paper's, {verdicts['below']} below, "
+        f"{verdicts['equal']} equal. For {sum(row.sure for row in rows if row.verdict == 'below')} of those below the "
+        "paper's figure is outside our interval."
+    )
 
 
 def _paper_table(runs: Runs, rows: Iterable[Standing]) -> Table:
@@ -125,39 +151,69 @@ def _paper_table(runs: Runs, rows: Iterable[Standing]) -> Table:
         "radius",
         "points",
         "model",
+        "objects",
         "ours",
         "95 % interval",
         "paper",
         "difference",
-        "certain",
-        "95 % interval",
         "DeepG3D",
     ]
     return Table(header, [_paper_line(runs, row) for row in rows], words=4)
 
 
 def _paper_line(runs: Runs, standing: Standing) -> list[str]:
-    row, claim = standing.row, standing.claim
+    row = standing.row
     if standing.answer is not None:
-        model = _model(standing.answer.figures)
+        model = run_name(standing.answer.figures.settings)
     else:
         waits = any(row.claim in entry["claims"] for entry in runs.waiting)
         model = "no checkpoint yet" if waits else "not evaluated"
     return [
-        claim.transform.name,
-        spoken_radius(claim),
-        str(row.points),
+        *_asked(standing),
         model,
         *_answer(standing.answer),
         _number(row.tpc),
         "" if standing.difference is None else f"{standing.difference:+.1f}",
-        *_answer(standing.certain),
         _number(row.deepg3d),
     ]
 
 
+def _certain_table(rows: Iterable[Standing]) -> Table:
+    """The rows that have a certain proof of ours or of DeepG3D."""
+    header = [
+        "transform",
+        "radius",
+        "points",
+        "model",
+        "objects",
+        "certain",
+        "95 % interval",
+        "DeepG3D",
+        "paper",
+    ]
+    lines = [
+        [
+            *_asked(row),
+            "not evaluated" if row.certain is None else Path(row.certain.figures.settings.model).stem,
+            *_answer(row.certain),
+            _number(row.row.deepg3d),
+            _number(row.row.tpc),
+        ]
+        for row in rows
+        if row.certain is not None or row.row.deepg3d is not None
+    ]
+    return Table(header, lines, words=4)
+
+
+def _asked(standing: Standing) -> list[str]:
+    claim = standing.claim
+    return [claim.transform.name, spoken_radius(claim), str(standing.row.points)]
+
+
 def _answer(answer: Answer | None) -> list[str]:
-    return ["", ""] if answer is None else [f"{answer.share.value:.1f}", _interval(answer.share)]
+    if answer is None:
+        return ["", "", ""]
+    return [objects_of(answer.figures), f"{answer.share.value:.1f}", _interval(answer.share)]
 
 
 def run_name(settings: Settings) -> str:
@@ -165,12 +221,11 @@ def run_name(settings: Settings) -> str:
     return Path(settings.model).stem + (", certain" if settings.proof == "certain" else "")
 
 
-def _model(figures: Figures) -> str:
-    """The model, and how far its evaluation got where it is not finished."""
-    name = run_name(figures.settings)
-    return (
-        name if figures.finished else f"{name} ({figures.done} of {figures.settings.objects} objects so far)"
-    )
+def objects_of(figures: Figures) -> str:
+    """Of how many objects the figures are: "1,975", "1,036 of 1,975" until it is finished, "198, every 10th"."""
+    settings = figures.settings
+    done = f"{figures.done:,}" if figures.finished else f"{figures.done:,} of {settings.objects:,}"
+    return done if settings.every == 1 else f"{done}, every {settings.every}th"
 
 
 def spoken_radius(claim: ClaimSpec) -> str:

@@ -67,6 +67,11 @@ class Settings(BaseModel):
         return self.device != "cpu" and self.proof == "smoothed"
 
     @property
+    def whole_split(self) -> bool:
+        """Whether every object of the split is asked about, not some of them."""
+        return self.every == 1 and self.limit is None
+
+    @property
     def counted(self) -> str:
         """What the cost of a proof is counted in."""
         return "cells" if self.proof == "certain" else "votes"

@@ -15,7 +15,7 @@ from app.session import links
 from tpc_core.evaluation.claims import ClaimSpec
 from tpc_core.evaluation.intervals import Share
 from tpc_core.evaluation.paper import PaperTable, paper
-from tpc_core.evaluation.report import run_name, spoken_radius
+from tpc_core.evaluation.report import objects_of, run_name, spoken_radius
 from tpc_core.evaluation.standing import Standing, load_summaries, standings
 from tpc_core.evaluation.summary import Figures
 from tpc_core.shipped import shipped
@@ -76,7 +76,9 @@ def _overview(rows: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
                     {
                         "row": row_name(row, points=True),
                         "model": run_name(row.figures.settings) if row.figures else "",
+                        "objects": objects_of(row.figures) if row.figures else "",
                         "ours": row.share.value if row.share else None,
+                        "95 %": _interval(row.share),
                         "paper": row.row.tpc,
                         "difference": row.difference,
                         "outside the 95 % interval": "yes" if row.sure else "no",
@@ -101,7 +103,7 @@ def _everything(all_figures: Sequence[Figures]) -> None:
                     "transform": spec.transform.name,
                     "radius": spoken_radius(spec),
                     "points": figures.settings.points,
-                    "objects": figures.done,
+                    "objects": objects_of(figures),
                     "clean": figures.clean_accuracy.value,
                     "ours": claim.certified_accuracy.value,
                     "95 %": _interval(claim.certified_accuracy),
@@ -171,8 +173,7 @@ def _table(table: PaperTable, rows: Sequence[Standing]) -> None:
 
 def _line(row: Standing, *, sizes: bool) -> dict[str, object]:
     model = "not evaluated" if row.figures is None else run_name(row.figures.settings)
-    if row.figures is not None and not row.figures.finished:
-        model += f" ({row.figures.done} of {row.figures.settings.objects} objects so far)"
+    certain = row.certain
     return {
         "transform": row.claim.transform.name,
         "radius": spoken_radius(row.claim),
@@ -181,9 +182,13 @@ def _line(row: Standing, *, sizes: bool) -> dict[str, object]:
         "95 %": _interval(row.share),
         "paper": row.row.tpc,
         "difference": row.difference,
-        "certain": _value(row.certain.share) if row.certain else None,
-        "DeepG3D": row.row.deepg3d,
         "model": model,
+        "objects": "" if row.figures is None else objects_of(row.figures),
+        "certain": None if certain is None else certain.share.value,
+        "certain, 95 %": "" if certain is None else _interval(certain.share),
+        "DeepG3D": row.row.deepg3d,
+        "certain, model": "" if certain is None else certain.figures.settings.model,
+        "certain, objects": "" if certain is None else objects_of(certain.figures),
     }
 
 
