@@ -8,7 +8,7 @@ Objects are evaluated in a shuffled order, so an evaluation that is not finished
 figures say of how many objects they are. Left out are evaluations of other weights than the checkpoint's, and of fewer
 objects than the summary that is kept already.
 A card has the figures of the proofs that its network was trained for, at its own number of points; summaries of certain
-proofs, of other sizes, and of certain proofs about compositions, which have budgets of their own, have names of their own.
+proofs, of other sizes, and of certain proofs about compositions (with budgets of their own) have their own names.
 """
 
 from __future__ import annotations
