@@ -96,8 +96,8 @@ async def certified(page: Any, address: str, votes: int) -> tuple[float, float]:
 
 async def dragged(page: Any, moves: int) -> list[float]:
     """Milliseconds from each movement of the slider to the prediction on the page."""
-    samples = [await page.evaluate(MOVE, step) for step in range(-moves // 4, moves)]
-    return [sample["prediction"] for sample in samples[-moves:]]
+    taken: list[float] = [await page.evaluate(MOVE, step) for step in range(-moves // 4, moves)]
+    return taken[-moves:]
 
 
 async def begun(server: Served, folder: Path) -> LineVisitor:

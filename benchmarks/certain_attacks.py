@@ -34,7 +34,7 @@ CLAIMS = [
     ("pointnet64-plain", "z-shear", "0.03"),
     ("pointnet64-z-rotation-30", "z-rotation", "20"),
     ("pointnet64-plain", "z-taper+z-rotation", "taper=0.1,rotation=1"),
-    ("pointnet64-interval", "linf", "0.01"),
+    ("pointnet64-small-boxes", "linf", "0.01"),
     ("pointnet64-plain", "z-twist+z-rotation", "twist=20,rotation=1"),
     ("pointnet64-so3-diffusion", "zyx-rotation", "0.5"),
 ]

@@ -8,7 +8,7 @@ Objects are evaluated in a shuffled order, so an evaluation that is not finished
 figures say of how many objects they are. Left out are evaluations of other weights than the checkpoint's, and of fewer
 objects than the summary that is kept already.
 A card has the figures of the proofs that its network was trained for, at its own number of points; summaries of certain
-proofs, and of other sizes, have names of their own.
+proofs, of other sizes, and of certain proofs about compositions (with budgets of their own) have their own names.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tpc_core.evaluation.summary import read_summary, to_json
 from tpc_core.models import load_card, load_model
 from tpc_core.models.card import Measurement
 from tpc_core.models.store import CHECKPOINTS
+from tpc_core.transforms import parts_of
 
 SUMMARIES = Path(__file__).resolve().parents[1] / "results" / "paper" / "summaries"
 
@@ -54,6 +55,12 @@ def _write(path: Path, document: object) -> None:
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
+def _several(figures: Figures) -> str:
+    """The end of a summary's name where every claim composes as many transforms, such as `-two-at-once`."""
+    counts = {len(parts_of(ClaimSpec.parse(row.claim).transform)) for row in figures.claims}
+    return {(2,): "-two-at-once", (3,): "-three-at-once"}.get(tuple(counts), "")
+
+
 def main(runs: list[str]) -> int:
     """Update summaries and cards from all evaluations below the given folders."""
     for path in sorted(found for run in runs for found in Path(run).rglob(NAME)):
@@ -65,13 +72,14 @@ def main(runs: list[str]) -> int:
         card, certain = load_card(name), figures.settings.proof == "certain"
         own_size = figures.settings.points == card.num_points
         summary = name + ("-certain" if certain else "") + ("" if own_size else f"-{figures.settings.points}")
-        file = SUMMARIES / f"{summary}.json"
+        several = _several(figures) if certain else ""
+        file = SUMMARIES / f"{summary}{several}.json"
         if file.exists() and _has_more(read_summary(file), figures):
             print(f"{name}: left out, the summary has more objects")
             continue
         _write(file, to_json(figures))
         clean, certified = measurements(figures)
-        if own_size and certain == card.is_for_certainty:
+        if own_size and certain == card.is_for_certainty and not several:
             new = card.model_copy(update={"clean_accuracy": clean, "certified_accuracy": certified})
             _write(CHECKPOINTS / f"{name}.json", new.model_dump())
         print(

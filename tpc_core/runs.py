@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tpc_core.certificate.certain import CellsRecord
 from tpc_core.certificate.schema import Certificate
@@ -16,8 +17,10 @@ from tpc_core.certify.prepare import prepare
 from tpc_core.certify.run import Run
 from tpc_core.cloud import Cloud
 from tpc_core.covers import Cell
+from tpc_core.engines.recall import recalling
 from tpc_core.engines.work import Bench
-from tpc_core.ledger import WHOLE
+from tpc_core.ledger import WHOLE, Ledger, stream_of
+from tpc_core.ledger.places import refutation_place
 from tpc_core.proofs import Claim, Standing
 from tpc_core.proofs.base import State
 from tpc_core.proofs.judgement import proven_attack
@@ -77,14 +80,19 @@ class CertifyWork:
     """The certificate to go on from, or its JSON."""
     focus: Focus | None = None
     spec: str | None = None
+    kept: bytes | None = field(default=None, repr=False)
+    """The JSON of what a worker kept that died over this work: its votes are read, and not cast again."""
 
     def more(self, certificate: Certificate, focus: Focus | None = None) -> CertifyWork:
         """The same question on votes that were cast before."""
         return replace(self, resume=certificate, focus=focus)
 
     def going_on(self, state: bytes) -> CertifyWork:
-        """The same work after its worker died: no vote that was kept is cast again."""
-        return replace(self, resume=state)
+        """The same work after its worker died: it takes the same way again, and no vote that was kept is cast again.
+
+        A search that went on from the kept votes would look at cells in another order, and end with other votes.
+        """
+        return replace(self, kept=state)
 
     def run(self, bench: Bench) -> Iterator[Any]:
         question, earlier = self.question, self.resume
@@ -95,19 +103,26 @@ class CertifyWork:
             return
         run = prepare(*asked, resume=resume, spec=self.spec)
         yield _begun(run)
+        known = None if self.kept is None else Certificate.from_json(self.kept).votes()
+
+        def keep(so_far: Certificate) -> None:
+            if known is None or so_far.samples >= known.samples:
+                bench.keep(so_far.to_json().encode())
+
         events = certify_events(
             *asked,
             cancelled=bench.stop,
             resume=run.ledger,
             focus=self.focus,
             voter=run.voter,
-            keep=lambda so_far: bench.keep(so_far.to_json().encode()),
+            keep=keep,
             spec=self.spec,
         )
-        for event in events:
-            if isinstance(event, Done):
-                yield _outcome(run, event.certificate)
-            yield event
+        with recalling({} if known is None else _streams(known)):
+            for event in events:
+                if isinstance(event, Done):
+                    yield _outcome(run, event.certificate)
+                yield event
 
     def _certain(self, bench: Bench, resume: Certificate | None) -> Iterator[Any]:
         question = self.question
@@ -118,7 +133,7 @@ class CertifyWork:
             question.radius,
             question.options,
             cancelled=bench.stop,
-            resume=resume,
+            resume=resume if self.kept is None else Certificate.from_json(self.kept),
             focus=self.focus,
             keep=lambda so_far: bench.keep(so_far.to_json().encode()),
             spec=self.spec,
@@ -126,6 +141,14 @@ class CertifyWork:
             if isinstance(event, Done) and event.certificate.certain is not None:
                 yield _certain_outcome(event.certificate)
             yield event
+
+
+def _streams(ledger: Ledger) -> dict[str, NDArray[np.uint8]]:
+    """The votes of a ledger by the names of their noise."""
+    attacks = enumerate(ledger.refutations, start=1)
+    return {stream_of(place): tally.blocks for place, tally in ledger.tallies.items()} | {
+        refutation_place(number): attack.votes.blocks for number, attack in attacks
+    }
 
 
 def _begun(run: Run) -> Begun:

@@ -149,7 +149,9 @@ def _points(view: CaseView) -> Panel | None:
         dict(enumerate(view.certificate.model.classes)),
         LIGHT,
     )
-    words = f"{sum(points.certified)} points certified one by one, {sum(points.jointly)} jointly."
+    words = (
+        f"{sum(points.certified)} points are certified one by one, {sum(points.jointly)} of them all at once."
+    )
     return Panel("map", words, figure)
 
 

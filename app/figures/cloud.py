@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from app.figures.arrays import packed, xyz
 from app.figures.looks import CRITICAL, DISPLACEMENT, HEIGHT
-from app.figures.theme import DARK, KINDS, Figure, Theme, base_layout, colour_bar
+from app.figures.point_groups import part_colour
+from app.figures.theme import DARK, Figure, Theme, base_layout, colour_bar
 
 Points = NDArray[np.floating]
 Colouring = Literal["displacement", "height", "parts", "critical"]
@@ -150,6 +151,11 @@ def _ghost(view: CloudView, theme: Theme, size: float, scene: str, *, strong: bo
 
 
 def _body(view: CloudView, theme: Theme, colouring: Colouring, size: float, scene: str) -> list[Figure]:
+    return [*_surface(view.mesh, theme, scene), *_points(view, theme, colouring, size, scene)]
+
+
+def _surface(mesh: MeshView | None, theme: Theme, scene: str) -> list[Figure]:
+    """The faint surface below the points, where there is one."""
     faint = {
         "color": theme.ghost,
         "opacity": 0.3,
@@ -157,8 +163,7 @@ def _body(view: CloudView, theme: Theme, colouring: Colouring, size: float, scen
         "name": "surface",
         "showlegend": False,
     }
-    surface = [] if view.mesh is None else [_mesh(view.mesh, scene) | faint]
-    return [*surface, *_points(view, theme, colouring, size, scene)]
+    return [] if mesh is None else [_mesh(mesh, scene) | faint]
 
 
 def _points(view: CloudView, theme: Theme, colouring: Colouring, size: float, scene: str) -> list[Figure]:
@@ -222,7 +227,7 @@ def _parts(view: CloudView, parts: NDArray[np.integer], size: float, scene: str)
     traces = []
     for number, part in enumerate(np.unique(parts)):
         name = names.get(int(part), f"part {int(part)}")
-        colour = KINDS[number % len(KINDS)]
+        colour = part_colour(number)
         marker = {**_dots(len(view.moved), size), "color": colour}
         traces.append({**_markers(name, view.moved[parts == part], scene), "marker": marker})
     return traces
@@ -268,13 +273,14 @@ def certified_parts_figure(
     theme: Theme,
     *,
     size: float = 4.0,
+    mesh: MeshView | None = None,
 ) -> Figure:
     """Part segmentation: certified points in the colour of their part, the others as hollow grey marks."""
-    traces: list[Figure] = []
+    traces: list[Figure] = _surface(mesh, theme, "scene")
     for number, part in enumerate(np.unique(predictions)):
         sure = (predictions == part) & certified
         name = names.get(int(part), f"part {int(part)}")
-        colour = KINDS[number % len(KINDS)]
+        colour = part_colour(number)
         traces.append({**_markers(name, points[sure], "scene"), "marker": {"size": size, "color": colour}})
     open_marks = {"size": size, "color": theme.ghost, "symbol": "circle-open", "opacity": 0.9}
     traces.append({**_markers("not certified", points[~certified], "scene"), "marker": open_marks})

@@ -107,7 +107,7 @@ def votes_figure(votes: dict[str, int], target: str, theme: Theme, shown: int = 
 def critical_figure(view: CloudView, change: CriticalChange, theme: Theme, *, size: float = 5.0) -> Figure:
     """The cloud at the second place: critical points kept (coloured by what they gained), lost and new."""
     figure = cloud_figure(view, theme, ghost=True, size=size)
-    figure["data"] = [trace for trace in figure["data"] if trace.get("name") == "original"]
+    figure["data"] = [trace for trace in figure["data"] if trace.get("name") in ("original", "surface")]
     reach = max(1.0, float(np.abs(change.second - change.first).max(initial=0.0)))
     shift: Figure = {
         "color": packed((change.second - change.first)[change.kept]),

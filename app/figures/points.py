@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.arrays import packed
-from app.figures.theme import KINDS, Figure, Theme, axis, base_layout
+from app.figures.point_groups import part_colour
+from app.figures.theme import Figure, Theme, axis, base_layout
 
 
 def bounds_figure(
@@ -26,14 +27,14 @@ def bounds_figure(
     traces: list[Figure] = []
     for number, part in enumerate(np.unique(predictions)):
         name = names.get(int(part), f"part {int(part)}")
-        colour = KINDS[number % len(KINDS)]
+        colour = part_colour(number)
         sure = (predictions == part) & certified
         traces.append(_marks(rank[sure], bounds[sure], name, {"size": 8, "color": colour}))
     hollow = {"size": 8, "color": theme.ghost, "symbol": "circle-open", "line": {"width": 2}}
     traces.append(_marks(rank[~certified], bounds[~certified], "not certified", hollow))
     layout = base_layout(theme, hovermode="closest")
     layout["margin"] = {"l": 56, "r": 16, "t": 34, "b": 44}
-    layout["xaxis"] = axis(theme, "points, surest first", range=[0, len(bounds) + 1])
+    layout["xaxis"] = axis(theme, "points, highest bound first", range=[0, len(bounds) + 1])
     low = min(0.45, float(np.floor(10 * min(bounds.min(initial=1.0), needed)) / 10))
     layout["yaxis"] = axis(theme, "p<sub>A</sub> of the point's part, at least", range=[low, 1.02])
     layout["shapes"] = [

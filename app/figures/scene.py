@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.figures.arrays import packed
 from app.figures.cloud import MeshView
+from app.figures.point_groups import PointGroups, part_groups
 from app.figures.surface import Surface, surface_of
 
 Scene = dict[str, Any]
@@ -22,14 +23,19 @@ def scene_of(
     mesh: MeshView | None = None,
     parts: NDArray[np.integer] | None = None,
     part_names: Mapping[int, str] | None = None,
+    groups: PointGroups | None = None,
 ) -> Scene:
-    """What the browser holds of an object; the same object has the same digest, and is sent once."""
+    """What the browser holds of an object; the same object has the same digest, and is sent once.
+
+    `groups` take the place of `parts`.
+    """
     cloud = np.ascontiguousarray(points, dtype="<f4")
     scene: Scene = {"points": packed(cloud.ravel())}
     digest = hashlib.blake2b(cloud.tobytes(), digest_size=12)
-    if parts is not None:
-        known, numbers = np.unique(parts, return_inverse=True)
-        names = [(part_names or {}).get(int(part), f"part {int(part)}") for part in known]
+    if groups is None and parts is not None:
+        groups = part_groups(parts, part_names or {})
+    if groups is not None:
+        numbers, names = groups.of_point, list(groups.names)
         scene |= {"parts": packed(numbers, "u1"), "part_names": names}
         digest.update(numbers.astype("u1").tobytes() + "|".join(names).encode())
     surface = None if mesh is None else surface_of(mesh)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from app.components.style import theme
 from app.figures.arrays import packed
 from app.figures.cloud import CloudView, MeshView, cloud_figure
 from app.figures.looks import stage_look
+from app.figures.point_groups import PointGroups
 from app.figures.scene import scene_of
 from app.session.pose import identity_values, moved
 from tpc_core import Transform
@@ -43,14 +45,15 @@ def object_stage(
     settings: Mapping[str, Any] | None = None,
     weights: NDArray[np.floating] | None = None,
     swept: Sequence[Sequence[float]] = (),
+    groups: PointGroups | None = None,
     actions: Sequence[Action] = (HOME,),
 ) -> Any:
     """Show an object under a transform at slider `values` (the identity by default); Plotly where there is no WebGL.
 
     `points` of it are drawn, those that the model is shown. `weights` colour them, with the colouring "votes" or
-    "critical". `swept` are parameters z at which the points are drawn as a haze besides. The browser poses it from
-    then on: by a slider panel or a map of the same transform, or by a "tpc-pose" event (`app.components.stage`).
-    A new `epoch` sets it to `values` again.
+    "critical"; `groups` colour them by their group. `swept` are parameters z at which the points are drawn as a haze
+    besides. The browser poses it from then on: by a slider panel or a map of the same transform, or by a "tpc-pose"
+    event (`app.components.stage`). A new `epoch` sets it to `values` again.
     """
     cloud = shape.cloud(points)
     at = tuple(values) if values is not None else identity_values(transform.parameters)
@@ -58,21 +61,28 @@ def object_stage(
     view = None if mesh is None else MeshView(np.asarray(mesh.vertices), np.asarray(mesh.faces))
     if st.session_state.get(f"{key}_flat"):
         place = moved(transform, at, cloud.points).numpy()
-        figure = cloud_figure(CloudView(cloud.points.numpy(), place), theme())
+        flat = CloudView(cloud.points.numpy(), place)
+        if groups is not None:
+            flat = replace(flat, parts=groups.of_point, part_names=dict(enumerate(groups.names)))
+        figure = cloud_figure(flat, theme(), colouring="height" if groups is None else "parts")
         return plot(figure, key=f"{key}_plotly", height=height, zoom=True, camera_of=title)
     parts: dict[str, Any] = {"swept": [list(z) for z in swept]}
     if weights is not None:
         parts["weights"] = packed(weights)
     if shader(transform) is None:
         parts["served"] = packed(moved(transform, at, cloud.points).numpy().ravel())
+    look, chosen = stage_look(theme()), {**SETTINGS, **(settings or {})}
+    if groups is not None:
+        look, chosen = {**look, "palette": list(groups.colours)}, {**chosen, "colouring": "parts"}
+    surface = None if isinstance(transform, CoordinateNoise) else view
     result = stage(
-        scene_of(cloud.points.numpy(), None if isinstance(transform, CoordinateNoise) else view),
+        scene_of(cloud.points.numpy(), surface, groups=groups),
         transform,
         at,
         key=key,
         height=height,
-        look=stage_look(theme()),
-        settings={**SETTINGS, **(settings or {})},
+        look=look,
+        settings=chosen,
         epoch=epoch,
         seen=points,
         parts=parts,

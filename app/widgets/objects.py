@@ -122,6 +122,15 @@ def _steps(spec: str) -> None:
 _CHOOSING = "choosing_object"
 
 
+def draw_again() -> None:
+    """Draw the whole page again, unless the chooser is open: it would close, and lose the file that was given to it.
+
+    Whatever polls calls this when nothing more comes; the page is drawn at the next click instead.
+    """
+    if not is_choosing():
+        st.rerun()
+
+
 def is_choosing() -> bool:
     """Whether the dialog is open: a page that would run again by itself waits until it is closed."""
     return bool(st.session_state.get(_CHOOSING))

@@ -22,7 +22,7 @@ from app.session.pose import (
     transform_name,
     within,
 )
-from app.widgets.objects import is_choosing
+from app.widgets.objects import draw_again
 from tpc_core import Transform
 from tpc_core.errors import TpcError
 from tpc_core.transforms import CoordinateNoise
@@ -117,8 +117,8 @@ def _sliders(
         on_history=_stepped,
     )
     say()
-    if live and not more and not mine.moving and not is_choosing():
-        st.rerun()  # nothing more comes: the timer stops
+    if live and not more and not mine.moving:
+        draw_again()  # nothing more comes: the timer stops
 
 
 def _choice(mine: Poser) -> None:

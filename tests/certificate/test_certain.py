@@ -298,12 +298,9 @@ def test_a_forged_counterexample_is_refused() -> None:
         def change(content: Content) -> None:
             content["certain"]["counterexample"]["parameter"] = to
             transform = parse_transform("x-rotation")
-            values = transform.named_values(torch.tensor(to))
             old = content["sentence"]
             content["sentence"] = (
-                old[: old.index("(") + 1]
-                + ", ".join(f"{k} {v:.3g}" for k, v in values.items())
-                + old[old.index(")") :]
+                old[: old.index("(") + 1] + transform.describe(torch.tensor(to)) + old[old.index(")") :]
             )
 
         return change

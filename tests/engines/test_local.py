@@ -20,7 +20,7 @@ from tests.certificate.made import QUESTIONS
 from tests.engines.models import Broken, Endless, Gate, Gated, shared_engine, until
 from tests.faults.slow import slow_question
 from tpc_core import CoordinateSmoothing, Question, load_model, load_object
-from tpc_core.certify import Done, VotesCounted, certify
+from tpc_core.certify import Budget, Done, VotesCounted, certify
 from tpc_core.engines import (
     IDLE,
     PROMPT,
@@ -38,6 +38,7 @@ from tpc_core.engines.messages import PROTOCOL, Hello, OtherVersion, decode, enc
 from tpc_core.engines.parcels import Lacking, Shelf, pack
 from tpc_core.errors import InvalidValue
 from tpc_core.runs import Begun, CertifyWork
+from tpc_core.votes import BLOCK, Voter
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -191,14 +192,34 @@ def test_a_certificate_whose_worker_is_killed_is_the_same_certificate(pair: Loca
             certificate = message.certificate
     assert killed
     assert certificate is not None
-    assert begun[0] == 0
-    assert begun[1] > 0  # votes that were cast are not cast again
+    assert len(begun) == 2
     here = certify(*slow_question("many cells of rotations"))
     assert certificate.sentence == here.sentence
-    mine, theirs = certificate.votes().tallies, here.votes().tallies
-    for place in set(mine) & set(theirs):
-        size = min(mine[place].size, theirs[place].size)
-        assert (mine[place].blocks[:size] == theirs[place].blocks[:size]).all()
+    assert certificate.ledger == here.ledger
+
+
+def test_votes_that_were_kept_are_not_cast_again() -> None:
+    """What the kept votes lack is cast, and not one vote more; the ledger is that of an undisturbed run."""
+    model, cloud, transform, radius, options = QUESTIONS["cover"]()
+    here = certify(model, cloud, transform, radius, options)
+    half = replace(options, budget=Budget(samples=here.samples // 64 * 32))
+    kept = certify(model, cloud, transform, radius, half)
+    assert 0 < kept.samples < here.samples
+    question = Question.of(model.name, cloud.name, len(cloud), transform, radius, options)
+    cast, counted = 0, Voter.count_here
+
+    def count(self: Voter, ballots: Any, blocks: Any) -> Any:
+        nonlocal cast
+        cast += BLOCK * len(blocks)
+        return counted(self, ballots, blocks)
+
+    work = CertifyWork(question, model, cloud).going_on(kept.to_json().encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Voter, "count_here", count)
+        *_, last = InlineEngine().stream([work])
+    assert isinstance(last, Done)
+    assert last.certificate.ledger == here.ledger
+    assert cast == here.samples - kept.samples
 
 
 def test_work_that_kills_every_worker_is_given_up(pair: LocalEngine) -> None:

@@ -47,7 +47,7 @@ def points_sentence(transform: Transform, within: str, alpha: float, passed: int
 
 def refuted_sentence(transform: Transform, place: Mapping[str, float], name: str, winner: str) -> str:
     """A proven attack."""
-    where = ", ".join(f"{key} {value:.3g}" for key, value in place.items())
+    where = ", ".join(f"{p.name} {p.describe(float(f'{place[p.name]:.3g}'))}" for p in transform.parameters)
     return f"An attack by {transform.name} ({where}) turns {name} into {winner}."
 
 

@@ -17,6 +17,10 @@ from tpc_core.question import DEFAULTS, Options
 from tpc_core.transforms import RadiusInput, Transform
 from tpc_core.votes import BLOCK, BaseClassifier
 
+USUAL = 0.995
+"""The p_A that is expected before any vote. Of 41 certificates of gallery objects at their proposed radii all took
+between half and twice the votes that it gives; with 0.99 as p_A, 18 took less than half."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -35,7 +39,7 @@ def estimate(
     radius: RadiusInput | None = None,
     options: Options = DEFAULTS,
     *,
-    p_a: float = 0.99,
+    p_a: float = USUAL,
 ) -> Estimate:
     """The expected cost if p_A is about `p_a` all over the region. No vote is cast; bad input is refused."""
     run = prepare(model, cloud, transform, radius, options)

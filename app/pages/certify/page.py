@@ -18,12 +18,12 @@ from app.pages.certify.runs import adopt_run, run_of, runs_list, started
 from app.pages.certify.scene import show_map, show_stage
 from app.pages.certify.takeaways import takeaways
 from app.pages.certify.unfinished import offer_unfinished
-from app.pages.certify.votes_panel import votes_panel
+from app.pages.certify.votes_panel import groups_of_parts, votes_panel
 from app.server.jobs import Job, Request
 from app.server.visitors import board
 from app.session import links
 from app.session.uploads import is_upload
-from app.widgets.objects import NOT_SHARED, current_shape, current_spec, is_choosing, object_button, title_of
+from app.widgets.objects import NOT_SHARED, current_shape, current_spec, draw_again, object_button, title_of
 from tpc_core.data import Shape
 from tpc_core.errors import TpcError
 
@@ -85,7 +85,8 @@ def _scene(visitor: str, shape: Shape, request: Request, job: Job | None) -> Non
 
     stage, plane = st.columns(2, gap="small")
     with stage:
-        show_stage(shape, request, title, certified, redraw)
+        groups = groups_of_parts(None if job is None else job.view())
+        show_stage(shape, request, title, certified, redraw, groups)
     with plane:
         _map(visitor, request, job, certified)
     if job is not None:
@@ -109,8 +110,8 @@ def _drawn_map(visitor: str, request: Request, job: Job | None, certified: float
     view = None if job is None else job.view()
     show_map(map_scene(request, view, seen.landscape, certified), request, view, seen)
     ended = not seen.live and (view is None or not view.live)
-    if known and ended and not is_choosing():
-        st.rerun()  # nothing more comes: the timer stops, and what is said before a run is final
+    if known and ended:
+        draw_again()  # nothing more comes: the timer stops, and what is said before a run is final
 
 
 def _before(visitor: str, request: Request) -> None:

@@ -11,7 +11,7 @@ from app.pages.certify.estimates import duration
 from app.pages.certify.outcome import outcome_of
 from app.server import cache
 from app.server.jobs import Job, JobView
-from app.widgets.objects import is_choosing
+from app.widgets.objects import draw_again
 
 POLL = 0.4
 WORDS = {
@@ -42,8 +42,8 @@ def show_status(job: Job) -> None:
 
 def _status(job: Job, known: bool) -> None:
     view = job.view()
-    if known != view.live and not is_choosing():
-        st.rerun()  # the list of runs has news, the map and the haze follow, and the timer stops
+    if known != view.live:
+        draw_again()  # the list of runs has news, the map and the haze follow, and the timer stops
     if view.live:
         _controls(job, view)
     if view.notice:

@@ -15,6 +15,7 @@ from app.components.plot import PNG, SVG, MapPosing, plot
 from app.components.sliders import Band, Posing, sliders
 from app.components.style import theme
 from app.components.terms import explained
+from app.figures.point_groups import PointGroups
 from app.figures.region_map import MapLook, MapScene, plane_map, region_map, space_map
 from app.figures.theme import Figure
 from app.pages.certify.landscapes import LandscapeView
@@ -35,8 +36,18 @@ Redraw = Callable[[], MapScene]
 """The scene as it stands, for a slice that moves with its slider."""
 
 
-def show_stage(shape: Shape, request: Request, title: str, certified: float, redraw: Redraw) -> None:
-    """The object, with all certified positions of its points as a haze, and the sliders that move it."""
+def show_stage(
+    shape: Shape,
+    request: Request,
+    title: str,
+    certified: float,
+    redraw: Redraw,
+    groups: PointGroups | None = None,
+) -> None:
+    """The object, with all certified positions of its points as a haze, and the sliders that move it.
+
+    `groups` colour the points by what is proved of each.
+    """
     transform = request.transform
     object_stage(
         shape,
@@ -47,6 +58,7 @@ def show_stage(shape: Shape, request: Request, title: str, certified: float, red
         title=title,
         epoch=f"{shape.name}|{transform.name}",
         swept=swept_poses(request, certified),
+        groups=groups,
     )
     if certified > 0 and not isinstance(transform, CoordinateNoise):
         st.caption("The blue haze: some of the positions for which the class is certified.")

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.components.plot import PNG, SVG, plot
 from app.components.style import theme
-from app.figures.cloud import certified_parts_figure
+from app.figures.point_groups import PointGroups, certified_groups
 from app.figures.points import bounds_figure
 from app.figures.single import convergence_figure, group_figure
 from app.figures.theme import Figure
@@ -51,28 +51,26 @@ def _group(view: JobView) -> None:
 
 def _points(view: JobView, points: PointStanding) -> None:
     certified = np.asarray(points.certified, dtype=bool)
-    left, right = st.columns([3, 2])
-    with left:
-        several = "" if view.request.is_certain else f" {sum(points.jointly)} of them all at once."
-        st.caption(f"{int(certified.sum())} of {len(certified)} points keep their part.{several}")
-        _plot(_parts_cloud(view, points), view, "parts", zoom=True)
+    several = "" if view.request.is_certain else f" {sum(points.jointly)} of them all at once."
+    st.caption(f"{int(certified.sum())} of {len(certified)} points keep their part.{several}")
     standing = view.standing
     if standing is None or not standing.cells:
         return
-    with right:
-        st.caption("The bound of every point.")
+    with st.expander("The lower bound of p_A for each point", expanded=not view.live):
         bounds, needed = np.array([c.lower_bound for c in standing.cells]), standing.cells[0].needed
         figure = bounds_figure(
             bounds, np.asarray(points.predictions), certified, needed, _names(view), theme()
         )
-        _plot(figure, view, "points")
+        _plot(figure, view, "points", height=260)
 
 
-def _parts_cloud(view: JobView, points: PointStanding) -> Figure:
-    """The cloud in the colours of its parts, points that are certified larger than the others."""
+def groups_of_parts(view: JobView | None) -> PointGroups | None:
+    """The points of a segmentation by the part that is certified; None before a run, and for a class."""
+    points = None if view is None or view.standing is None else view.standing.points
+    if view is None or points is None:
+        return None
     certified, predictions = np.asarray(points.certified, dtype=bool), np.asarray(points.predictions)
-    shown = view.request.cloud.points.numpy()
-    return certified_parts_figure(shown, predictions, certified, _names(view), theme(), size=4.5)
+    return certified_groups(predictions, certified, _names(view), theme())
 
 
 def _names(view: JobView) -> dict[int, str]:

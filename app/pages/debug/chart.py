@@ -16,6 +16,7 @@ from app.figures.debug_gap import gap_figure, points_figure
 from app.figures.debug_map import curve, heatmap, volume
 from app.figures.region_map.cell_colours import MODES, Mode
 from app.figures.single import convergence_figure, group_figure
+from app.pages.debug.case_surface import surface_of_case
 from app.pages.debug.choice import choose
 from app.pages.debug.opened_case import Opened
 from app.server.jobs import Count
@@ -56,6 +57,7 @@ def _points(case: Opened) -> None:
         np.asarray(points.certified),
         dict(enumerate(case.case.certificate.model.classes)),
         theme(),
+        mesh=surface_of_case(case),
     )
     step_back(figure)
     _draw(figure, case, "debug_points", zoom=True)

@@ -8,6 +8,7 @@ from app.components.plot import HOME, PNG, plot
 from app.components.style import theme
 from app.figures.cloud import CloudView
 from app.figures.debug_cell import critical_figure
+from app.pages.debug.case_surface import surface_in_cell
 from app.pages.debug.opened_case import Opened
 from tpc_core import Model
 from tpc_core.explain import critical_change
@@ -50,7 +51,8 @@ def points_panel(case: Opened, model: Model | None, facts: CellStanding | None) 
             "A critical point decides at least one feature of the max pool of the base network, without noise."
         )
     with right:
-        clouds = CloudView(original=before.numpy(), moved=view.points_of(facts).numpy())
+        here, surface = view.points_of(facts).numpy(), surface_in_cell(case, facts)
+        clouds = CloudView(original=before.numpy(), moved=here, mesh=surface)
         plot(
             critical_figure(clouds, change, theme(), size=6.0 if len(before) <= 256 else 3.0),
             key="debug_critical",
