@@ -6,7 +6,8 @@ visitor; then 20 others are at work on the same server (benchmarks/classroom.py)
 of its own: so the server and the class share one core then, and the browser that is measured has the other one.
 
 The clock starts at the slider's input event. The picture is there when the stage has drawn a frame with the new pose
-and a pixel of it was read back, so that the renderer has truly finished. It is measured in a drag that waits for
+and a pixel of it was read back, so that the renderer has truly finished; and not before the browser's next frame, which
+is the first that can show it, however early the stage began to draw. It is measured in a drag that waits for
 nobody: the next value comes after 40 ms, while the server is still voting on the last one. The prediction is there when
 bars and draws show it, too; it is measured by single movements. Chromium renders in software here; a graphics card
 draws faster.
@@ -25,7 +26,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from app.server.serve import CHROMIUM_FLAGS, serve, served
+from app.server.serve import CHROMIUM_FLAGS, served
 from benchmarks.app_report import REPORT, write_section
 from benchmarks.classroom import beside
 from benchmarks.machine import describe_machine
@@ -58,7 +59,7 @@ START = """
   const finish = () => gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
   const frame = async before => {
     const end = performance.now() + 20000;
-    while (stage.drawn === before && performance.now() < end) await new Promise(requestAnimationFrame);
+    do await new Promise(requestAnimationFrame); while (stage.drawn === before && performance.now() < end);
     finish();
   };
   const input = value => {
@@ -205,7 +206,8 @@ def measure_stills(opened: Any, times: int) -> list[int]:
 def measure(moves: int, times: int, visitors: int) -> dict[str, Any]:
     """All of it: alone, then in a class."""
     found: dict[str, Any] = {}
-    with serve() as address, page_of(address) as opened:
+    # As `make app` serves it, but on one core, to leave one to the browser; the workers stand back for pages, too.
+    with served({"OMP_NUM_THREADS": "1"}) as server, page_of(server.address) as opened:
         with opened("explore") as page:
             page.wait_for_selector(".tpc-votes[data-stamp]")  # the server has imported all that it needs
         found["opened"] = measure_openings(opened, times)

@@ -17,6 +17,7 @@ import { FIELD, View } from "./view.js";
 import { unpacked } from "./arrays.js";
 
 const PROBED = 384; // points that say how low the object reaches while it moves
+const AFTER = 40; // ms after a picture of a movement until its shadow is cast, where a processor draws
 
 export class Stage {
   constructor(root) {
@@ -110,7 +111,7 @@ export class Stage {
     this.points = scene.points;
     this.heights = heights(scene.points);
     this.bodies.take(scene);
-    this.settled = null;
+    this.settled = this.coloured = null;
     // Another object is framed anew; the same one with other points, or another model, is not.
     if (this.cameraOf !== data.camera_of) {
       this.cameraOf = data.camera_of;
@@ -129,8 +130,12 @@ export class Stage {
   framed({ stamp, parts }) {
     const part = this.data && parts[this.data.key];
     if (!part || !this.bodies.cloud) return;
-    this.takeParts(part);
     this.stamp(stamp);
+    if (!Object.keys(part).length) { // nothing that is drawn: the picture of this pose is there already
+      this.root.dataset.stamp = String(this.stamped);
+      return;
+    }
+    this.takeParts(part);
     this.pose.touch();
     this.invalidate();
   }
@@ -148,6 +153,11 @@ export class Stage {
     if (detail.stamp && this.pose.shader) this.stamp(detail.stamp);
     this.poseAt ||= performance.now();
     this.invalidate();
+    // The renderer begins at once, and not at the browser's next frame; what else comes before that frame waits for it.
+    if (!this.ahead && !this.quality.busy) {
+      this.ahead = true;
+      this.frame();
+    }
   }
 
   // Without a shader, a map's z is how far each of the first points goes: coordinate noise.
@@ -263,23 +273,47 @@ export class Stage {
   }
 
   queue() {
+    this.due = true;
     if (this.queued || this.closed) return;
     this.queued = true;
-    requestAnimationFrame((now) => this.frame(now));
+    requestAnimationFrame(() => {
+      this.queued = this.ahead = false;
+      if (this.due) this.frame();
+    });
   }
 
-  frame(now) {
-    this.queued = false;
-    if (!this.bodies.cloud || !this.lookNow || !this.width || this.root.dataset.lost) return;
+  frame() {
+    if (this.closed || !this.bodies.cloud || !this.lookNow || !this.width || this.root.dataset.lost) return;
+    this.due = false;
     const going = this.view.step();
     if (going) this.restless = true;
     const moving = this.restless;
-    this.quality.watch(now, moving);
-    this.measure(moving);
-    this.quality.calibrate(this.renderer.getContext(), this.points.length / 3, () => this.draw(true));
+    const late = moving && isSoftware() && !this.settings.side_by_side && this.coloured === this.settings.colouring;
+    if (late) this.shadeLater();
+    else this.measure(moving);
+    const gl = this.renderer.getContext();
+    this.quality.calibrate(gl, this.points.length / 3, () => this.draw(true));
+    const start = performance.now();
     this.draw(moving);
+    if (moving) this.quality.time(gl, start);
     if (going) this.invalidate();
     this.report(moving);
+  }
+
+  // A processor that draws has the picture to draw first: while something moves, the shadow is one picture behind.
+  shadeLater() {
+    this.shading ||= setTimeout(() => {
+      this.shading = null;
+      if (this.closed || !this.restless || this.root.dataset.lost) return;
+      this.measure(true);
+      this.castNow();
+    }, AFTER);
+  }
+
+  castNow() {
+    if (!this.shade || this.settings.side_by_side) return;
+    this.shadow.draw(this.renderer, this.ground);
+    this.shade = false;
   }
 
   // What the new pose says: how low the object reaches, how far it moved, how the colours are graded.
@@ -288,6 +322,7 @@ export class Stage {
     const changed = this.measured !== `${this.pose.version}|${moving}|${colouring}`;
     if (!changed) return;
     this.measured = `${this.pose.version}|${moving}|${colouring}`;
+    this.coloured = colouring;
     const moved = this.positions(moving ? PROBED : Infinity);
     if (!moved) return;
     let [low, far] = [Infinity, 0];
@@ -325,11 +360,7 @@ export class Stage {
     this.bodies.points.screen.value = (this.height * ratio) / Math.tan((FIELD / 2) * (Math.PI / 180));
     const away = view.camera.position.distanceTo(view.controls.target);
     this.bodies.shared.fogRange.value.set(away - 0.5, away + 1.1);
-    // While something moves, software has better things to do than a shadow at every frame.
-    if (this.shade && !settings.side_by_side && (!moving || !isSoftware() || this.drawn % 3 === 0)) {
-      this.shadow.draw(renderer, this.ground);
-      this.shade = false;
-    }
+    this.castNow();
     renderer.setRenderTarget(null);
     renderer.clear();
     if (settings.side_by_side) this.drawPair(renderer, view.camera);
@@ -387,6 +418,7 @@ export class Stage {
   close() {
     this.closed = true;
     clearTimeout(this.resting);
+    clearTimeout(this.shading);
     for (const off of this.offs) off();
     this.resizer.disconnect();
     this.view.controls.dispose();
