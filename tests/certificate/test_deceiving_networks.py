@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
 import importlib
 import shutil
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -190,7 +192,70 @@ NETWORKS: dict[str, Callable[[float], object]] = {
     "a buffer that is not stored": lambda value: Setting(shift=value),
     "what a partial function was given": lambda value: functools.partial(_by_argument, above=value),
     "a network that a function calls": lambda value: _calling(Setting(above=value)),
+    "a setting with an underscore": lambda value: Held("_above", value),
+    "a setting among arguments": lambda value: Held("options", argparse.Namespace(above=value)),
+    "a setting in an object": lambda value: Held("options", Slotted(value)),
+    "a number of numpy's": lambda value: Held("above", np.float32(value)),
+    "a setting in a set": lambda value: Held("levels", frozenset({value})),
+    "a hook": lambda value: _hooked(value),
+    "a constant of code without a file": lambda value: _without_file(value),
+    "a constant of traced code": lambda value: torch.jit.trace(Setting(above=value), torch.rand(2, 8, 3)),
+    "a value beside the class that it builds on": lambda value: _with_global(value),
 }
+
+
+class Held(Setting):
+    """The same with a value of any kind."""
+
+    def __init__(self, name: str, value: object) -> None:
+        super().__init__()
+        setattr(self, name, value)
+
+
+class Slotted:
+    """A plain object that holds a setting in a slot."""
+
+    __slots__ = ("above",)
+
+    def __init__(self, above: float) -> None:
+        self.above = above
+
+
+def _hooked(value: float) -> nn.Module:
+    network = Setting()
+    network.register_forward_hook(lambda _module, _given, answer: answer * value)
+    return network
+
+
+def _without_file(value: float) -> object:
+    names: dict[str, object] = {"torch": torch}
+    exec(
+        "def net(points):\n"
+        "    top = points[..., 2].amax(dim=1)\n"
+        f"    return torch.stack([top, {value} - top], dim=1)",
+        names,
+    )
+    return names["net"]
+
+
+GLOBAL = 0.2
+
+
+class Base(Setting):
+    """It reads a value that no instance holds."""
+
+    def forward(self, points: Tensor) -> Tensor:
+        return super().forward(points) * GLOBAL
+
+
+class Derived(Base):
+    """Says nothing of its own."""
+
+
+def _with_global(value: float) -> nn.Module:
+    global GLOBAL
+    GLOBAL = value
+    return Derived()
 
 
 def _by_argument(points: Tensor, above: float) -> Tensor:

@@ -8,20 +8,52 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import re
+import sys
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from types import FunctionType, MethodType, ModuleType
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from pathlib import PurePath
+from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
-from tpc_core.models.brought.own_code import OTHERS, own_sources
+from tpc_core.models.brought.own_code import OTHERS, is_installed, own_sources
 
 _DEPTH = 8
 """How far into lists of lists, and functions of functions, it is looked."""
 
 Seen = dict[int, Any]
 """Modules and functions that were read, by identity; they are held, so that no other gets their number."""
+
+_TORCHS_OWN = frozenset({*vars(nn.Module()), "training"})
+"""What every module holds: its weights, buffers and layers are read by name, and its hooks apart."""
+_LIBRARIES = OTHERS | sys.stdlib_module_names
+_MANGLED = re.compile(r"\.?___torch_mangle_\d+")
+"""What torch puts into the name of a class that was compiled before: other in every process."""
+_HOOKS = ("_forward_pre_hooks", "_forward_hooks")
+_SAID_IN_FULL = (
+    str,
+    int,
+    float,
+    bool,
+    bytes,
+    complex,
+    range,
+    slice,
+    Enum,
+    Fraction,
+    Decimal,
+    PurePath,
+    torch.dtype,
+    torch.device,
+)
+"""Kinds whose words say all that they are, in every process alike."""
 
 
 def code_digest(network: nn.Module, dotted: str) -> str:
@@ -50,12 +82,14 @@ def digest_of_state(network: nn.Module | Any, extra: Sequence[str] = ()) -> str:
 
 def _pieces(thing: Any, seen: Seen, depth: int) -> Iterator[bytes]:
     """All that decides what a thing computes, as far as it can be seen from outside."""
-    if isinstance(thing, str | int | float | bool | bytes | None):
+    if thing is None or isinstance(thing, _SAID_IN_FULL):
         yield f"{thing!r};".encode()
-    elif isinstance(thing, Tensor | np.ndarray):
-        array = thing.detach().cpu().contiguous().numpy() if isinstance(thing, Tensor) else thing
+    elif isinstance(thing, Tensor | np.ndarray | np.generic):
+        array = thing.detach().cpu().contiguous().numpy() if isinstance(thing, Tensor) else np.asarray(thing)
         yield f"{array.dtype}{array.shape}".encode() + array.tobytes()
-    elif id(thing) in seen or depth == 0:
+    elif id(thing) in seen:
+        yield f"number {list(seen).index(id(thing))};".encode()
+    elif depth == 0:
         return
     elif isinstance(thing, list | tuple):
         for item in thing:
@@ -64,6 +98,8 @@ def _pieces(thing: Any, seen: Seen, depth: int) -> Iterator[bytes]:
         for key in sorted(thing, key=str):
             yield f"{key!s}=".encode()
             yield from _pieces(thing[key], seen, depth - 1)
+    elif isinstance(thing, set | frozenset):
+        yield from sorted(b"".join(_pieces(item, dict(seen), depth - 1)) for item in thing)
     elif isinstance(thing, ModuleType):
         yield thing.__name__.encode()
     elif isinstance(thing, functools.partial):
@@ -75,20 +111,62 @@ def _pieces(thing: Any, seen: Seen, depth: int) -> Iterator[bytes]:
         yield from _pieces(dict(thing.state_dict()), seen, depth)
         for kind in sorted({type(module) for module in thing.modules()}, key=lambda kind: kind.__qualname__):
             yield _text(kind).encode()
+            yield from _methods(kind, seen, depth)
         yield from _settings(thing, seen, depth)
     elif isinstance(thing, FunctionType) and _top(thing) not in OTHERS:
         seen[id(thing)] = thing
-        code = thing.__code__
-        yield _text(thing).encode() + code.co_code
-        used = {name: thing.__globals__.get(name) for name in code.co_names}
+        yield _text(thing).encode()
+        used: dict[str, Any] = {}
+        for code in _codes(thing.__code__):
+            yield code.co_code
+            # Constants count of themselves: a function that was never in a file has no text.
+            yield from _pieces([c for c in code.co_consts if not isinstance(c, CodeType)], seen, depth)
+            used |= {name: thing.__globals__.get(name) for name in code.co_names}
         cells = [_held(cell) for cell in thing.__closure__ or ()]
         yield from _pieces((thing.__defaults__, thing.__kwdefaults__, cells, used), seen, depth - 1)
-    elif callable(thing) and not isinstance(thing, type) and _top(type(thing)) not in (*OTHERS, "builtins"):
+    elif not isinstance(thing, type) and _holds_settings(thing):
         seen[id(thing)] = thing
         yield _text(type(thing)).encode()
-        yield from _pieces(dict(getattr(thing, "__dict__", {})), seen, depth - 1)
+        yield from _methods(type(thing), seen, depth)
+        yield from _pieces(_fields(thing), seen, depth - 1)
     else:
         yield _text(thing).encode()
+
+
+def _methods(kind: type, seen: Seen, depth: int) -> Iterator[bytes]:
+    """The functions of a class and of those that it builds on, with what they use; libraries' own are left out."""
+    for base in kind.__mro__:
+        if _top(base) in _LIBRARIES or is_installed(base.__module__):
+            continue
+        for name, value in sorted(vars(base).items()):
+            plain = getattr(value, "__func__", getattr(value, "fget", value))
+            if isinstance(plain, FunctionType) or not (name.startswith("__") or callable(plain)):
+                yield f"{name}=".encode()
+                yield from _pieces(plain, seen, depth - 1)
+
+
+def _holds_settings(thing: Any) -> bool:
+    """Objects of libraries do not (a lock, a log), but for plain lists of names."""
+    return isinstance(thing, Namespace | SimpleNamespace) or _top(type(thing)) not in _LIBRARIES
+
+
+def _fields(thing: Any) -> dict[str, Any]:
+    """What an object holds, in its dictionary or in slots."""
+    slots = [name for kind in type(thing).__mro__ for name in _names(vars(kind).get("__slots__", ()))]
+    held = {name: getattr(thing, name) for name in slots if name != "__weakref__" and hasattr(thing, name)}
+    return {**held, **getattr(thing, "__dict__", {})}
+
+
+def _names(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of the functions that are written inside it."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _codes(part)
 
 
 def _settings(network: nn.Module, seen: Seen, depth: int) -> Iterator[bytes]:
@@ -98,9 +176,14 @@ def _settings(network: nn.Module, seen: Seen, depth: int) -> Iterator[bytes]:
     yield from _pieces(loose, seen, depth)
     for name, module in network.named_modules():
         seen[id(module)] = module
-        held = {key: value for key, value in vars(module).items() if key[0] != "_" and key != "training"}
+        held = {key: value for key, value in vars(module).items() if key not in _TORCHS_OWN}
         yield f"{name}:".encode()
         yield from _pieces(held, seen, depth)
+        for kind in _HOOKS:
+            yield from _pieces(list(getattr(module, kind, {}).values()), seen, depth)
+        if isinstance(module, torch.jit.ScriptModule):
+            said = module._c.dump_to_str(True, True, False)
+            yield _MANGLED.sub("", said).encode()
 
 
 def _held(cell: Any) -> Any:

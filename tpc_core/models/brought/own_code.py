@@ -40,6 +40,12 @@ def own_sources(homes: set[str]) -> dict[str, str]:
     return found
 
 
+def is_installed(name: str) -> bool:
+    """Whether a module is of a package that was installed, and is none of the user's own files."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is not None and not _INSTALLED.isdisjoint(Path(file).parents)
+
+
 def _is_near(name: str, home: str, root: Path) -> bool:
     """Whether a module is of the same package, or lies in the same folder of the user's own."""
     return name.partition(".")[0] == home.partition(".")[0] or root not in _INSTALLED
