@@ -112,7 +112,7 @@ def test_another_shape_of_region_says_what_it_cost(cloud: Cloud, sure: Rule) -> 
 def test_part_segmentation_has_one_too(cloud: Cloud) -> None:
     model = replace(Rule(TWISTING), task="segmentation")
     report = run_report(certify(model, cloud, "z-twist", 5))
-    assert "points certified one by one" in report
+    assert "points are certified one by one" in report
 
 
 def test_the_certificate_inside_is_the_certificate_itself(cloud: Cloud, sure: Rule) -> None:
