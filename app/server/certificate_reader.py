@@ -7,8 +7,8 @@ another schema changes `answer` and nothing else.
 from __future__ import annotations
 
 from tpc_core.border import CERTIFICATE, read_json
-from tpc_core.certificate.schema import Certificate
-from tpc_core.data.sandbox.frames import document_answer
+from tpc_core.certificate import Certificate
+from tpc_core.data.sandbox import document_answer
 
 
 def answer(content: bytes, name: str) -> list[bytes]:
