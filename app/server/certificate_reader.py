@@ -1,14 +1,15 @@
 """What the upload process does with a certificate: it checks its form, and sends it back in its shortest form.
 
-The process imports this module as its reader (app/session/uploads.py). What a certificate is, is said in one line:
+The process imports this module as its reader (app/session/uploads.py); packages are empty there, so names come from the
+modules that define them. What a certificate is, is said in one line:
 another schema changes `answer` and nothing else.
 """
 
 from __future__ import annotations
 
 from tpc_core.border import CERTIFICATE, read_json
-from tpc_core.certificate import Certificate
-from tpc_core.data.sandbox import document_answer
+from tpc_core.certificate.schema import Certificate
+from tpc_core.data.sandbox.frames import document_answer
 
 
 def answer(content: bytes, name: str) -> list[bytes]:
