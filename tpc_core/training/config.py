@@ -78,6 +78,12 @@ class TrainConfig(_Strict):
         default_factory=list,
         description='claims such as "z-taper:0.5": every copy of a cloud is under an attack of one of them',
     )
+    attempts: int = Field(
+        default=1,
+        ge=1,
+        le=32,
+        description="attacks tried on every copy; the one that the network answers worst is learnt",
+    )
     epochs: int = Field(ge=1)
     warmup: int = Field(default=3, ge=0, description="epochs of linear warm-up before the cosine")
     batch: int = Field(default=128, ge=2)
@@ -123,6 +129,14 @@ class TrainConfig(_Strict):
     def _clouds_have_one_class(self) -> TrainConfig:
         if self.dataset == "shapenetpart" and (self.augment.mix or self.balance):
             raise ValueError("mix and balance need one class per cloud; parts have one per point")
+        return self
+
+    @model_validator(mode="after")
+    def _attempts_are_attacks(self) -> TrainConfig:
+        if self.attempts > 1 and (not self.regions or self.augment.mix):
+            raise ValueError("attempts are attacks: they need regions, and clouds of one class (no mix)")
+        if self.attempts > 1 and self.dataset == "shapenetpart":
+            raise ValueError("attempts need one class per cloud; parts have one per point")
         return self
 
     @model_validator(mode="after")
