@@ -83,8 +83,8 @@ class Journal:
         self._places.extend((ends - np.asarray(rows.sizes, dtype=np.int64)).tolist())
         self.sums.merge(rows.sums)
 
-    def in_order(self) -> Iterator[ObjectRow]:
-        """The finished objects by their numbers, read from the disk one by one."""
+    def in_order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the lines of the finished objects begin, by the numbers of the objects, and how long they are."""
         numbers, places = self.done, np.array(self._places, dtype=np.int64)
         # Of an object that was done twice (its worker died before it could say so) the last line counts.
         order = np.lexsort((places, numbers))
@@ -92,11 +92,8 @@ class Journal:
         by_place = np.argsort(places)
         ends = np.empty_like(places)  # lines follow one another, so each ends where the next begins
         ends[by_place] = np.append(places[by_place][1:], self._file.seek(0, os.SEEK_END))
-        with self.path.open("rb", buffering=0) as file:
-            for number in order[last]:
-                place = int(places[number])
-                line = os.pread(file.fileno(), int(ends[number]) - place, place)
-                yield ObjectRow.model_validate_json(line)
+        wanted = order[last]
+        return places[wanted], (ends - places)[wanted]
 
     def _write(self, lines: bytes) -> None:
         try:
@@ -115,6 +112,13 @@ class Journal:
         # Every whole line is on disk already; closing tries to write what did not fit, and may fail again.
         with contextlib.suppress(OSError):
             self._file.close()
+
+
+def rows_at(folder: Path, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> Iterator[ObjectRow]:
+    """Some finished objects, read from the disk one by one: where their lines begin, and how long they are."""
+    with (folder / NAME).open("rb", buffering=0) as file:
+        for place, size in zip(places.tolist(), sizes.tolist(), strict=True):
+            yield ObjectRow.model_validate_json(os.pread(file.fileno(), size, place))
 
 
 def check_folder(folder: Path, settings: Settings, *, resume: bool) -> None:
