@@ -87,7 +87,7 @@ def run(
             if isinstance(message, Rows):
                 if certificates is not None:
                     _save(message, settings, certificates)
-                journal.append(message)
+                journal.add(message)
                 progress(settings, journal.sums)
         sums = write_table(prepared.folder, settings, *journal.in_order(), engine)
         return write_summary(prepared.folder, settings, sums)
