@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.components.escape_markdown import literal
 from app.server import cache
-from tpc_core.training.advice import advice_for
+from tpc_core.training import advice_for
 from tpc_core.transforms import Transform
 
 

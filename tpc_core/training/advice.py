@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tpc_core.data.classes import matching
+from tpc_core.data.classes import match_classes
 from tpc_core.data.own import own_names, read_set
 from tpc_core.errors import TpcError
 from tpc_core.models.card import ModelCard
@@ -62,6 +62,6 @@ def _data(card: ModelCard) -> str:
             made = read_set(name)
         except TpcError:
             continue
-        if made.train and matching(list(made.classes), list(card.classes)).pairs:
+        if made.train and match_classes(list(made.classes), list(card.classes)).pairs:
             return name
     return ANY_DATA
