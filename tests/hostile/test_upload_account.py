@@ -9,7 +9,7 @@ import pytest
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from app.server.protection import uploads
-from app.server.protection.connections import Connections
+from app.server.protection.connections import Connections, paced
 from app.server.protection.uploads import ANNOUNCED, AccountedFiles, UploadDoor
 
 
@@ -222,3 +222,24 @@ def test_a_machine_opens_no_more_pages_than_it_may() -> None:
     let_in = asyncio.run(crowd())
     assert let_in == [True] * 3 + [False] * 3 + [True] * 2 + [False] * 4
     assert not door.open
+
+
+def test_a_page_is_heard_no_more_often_than_a_hand_can_speak() -> None:
+    """A flood of messages waits where it comes from; the first few, and slow ones, come at once."""
+
+    async def flood() -> tuple[float, float]:
+        async def speak() -> dict[str, Any]:
+            return {"type": "websocket.receive", "bytes": b""}
+
+        hear, clock = paced(speak, rate=100.0, burst=20), asyncio.get_running_loop().time
+        start = clock()
+        for _ in range(20):
+            await hear()
+        first = clock() - start
+        for _ in range(50):
+            await hear()
+        return first, clock() - start
+
+    first, all_ = asyncio.run(flood())
+    assert first < 0.2
+    assert all_ >= 0.49  # fifty more, at a hundred a second

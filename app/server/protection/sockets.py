@@ -20,17 +20,18 @@ def bound_sockets(patience: float = PATIENCE) -> None:
     uvicorn waits for the rest of a request for ever. And a message may have 200 MB for it, Streamlit's limit for what
     goes to a page; Streamlit looks at what comes from one only when all of it has been kept.
     """
-    if getattr(AutoHTTPProtocol, "is_bounded", False):
+    protocol: Any = AutoHTTPProtocol
+    if getattr(protocol, "is_bounded", False):
         return
-    made = AutoHTTPProtocol.connection_made
+    made = protocol.connection_made
 
     def connection_made(self: Any, transport: asyncio.Transport) -> None:
         self.config.ws_max_size = config.get_option("server.maxWidgetStateSize") * 10**6 + ENVELOPE
         made(self, transport)
         self.loop.call_later(patience, _close_if_silent, self, None, patience)
 
-    AutoHTTPProtocol.connection_made = connection_made
-    AutoHTTPProtocol.is_bounded = True
+    protocol.connection_made = connection_made
+    protocol.is_bounded = True
 
 
 def _close_if_silent(line: Any, answered: object, patience: float) -> None:
