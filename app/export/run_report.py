@@ -19,8 +19,8 @@ from app.figures.theme import LIGHT, Figure
 from app.server.jobs import CellView, Count
 from tpc_core import Certificate
 from tpc_core.case_view import ATTACK, CaseView
-from tpc_core.certificate.sentence import confidence_words
-from tpc_core.covers.lattice import level as cell_level
+from tpc_core.certificate import confidence_words
+from tpc_core.covers import cell_level
 from tpc_core.explain import explain_certificate
 from tpc_core.landscape import Landscape
 from tpc_core.ledger import family_level, refutation_level

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.figures.theme import GREY, KINDS, Figure, Theme, axis, base_layout
-from tpc_core.evaluation.report import spoken_radius
-from tpc_core.evaluation.standing import Standing
+from tpc_core.evaluation import Standing, spoken_radius
 
 ROW = 27
 """Pixels for each row."""

@@ -210,12 +210,12 @@ def _notes(card: ModelCard) -> list[str]:
 
 def _class_names(given: str | None) -> list[str] | None:
     """The names of --classes: typed, from a file, or those of a known data set."""
-    from tpc_core.data.dataset import CLASSES
+    from tpc_core.data.dataset import CLASSES_BY_SET
 
     if given is None:
         return None
-    if given in CLASSES:
-        return list(CLASSES[given])
+    if given in CLASSES_BY_SET:
+        return list(CLASSES_BY_SET[given])
     path = Path(given)
     if "," not in given and path.is_file():
         from tpc_core.data.files.content import as_text, read_bytes

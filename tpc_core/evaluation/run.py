@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tpc_core.certify import certify_events
 from tpc_core.data import Dataset, open_dataset
-from tpc_core.data.classes import matching
+from tpc_core.data.classes import match_classes
 from tpc_core.engines import Streams
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.journal import Journal, check_folder, sums_of
@@ -60,7 +60,7 @@ def prepare(request: Request, folder: Path, *, resume: bool = False) -> Prepared
     chosen = evaluated_objects(dataset, model, settings.every, settings.limit)
     if settings.task == "segmentation":
         return Prepared(settings, model, dataset, folder, chosen, {}, [])
-    found = matching(dataset.classes, model.classes)
+    found = match_classes(dataset.classes, model.classes)
     labels = {dataset.classes[theirs]: model.classes[ours] for theirs, ours in found.pairs.items()}
     notes = [found.sentence(dataset.name)] if found.unmatched else []
     return Prepared(settings, model, dataset, folder, chosen, labels, notes)

@@ -13,8 +13,7 @@ from app.server import cache
 from app.server.engine import ask
 from app.server.jobs import JobView, Request
 from tpc_core import Cloud, Model
-from tpc_core.certify import prepare
-from tpc_core.certify.estimate import Estimate, estimate
+from tpc_core.certify import Estimate, estimate, prepare
 from tpc_core.errors import TpcError
 from tpc_core.forecast import Outlook, outlook, voting_speed
 from tpc_core.landscape import Landscape

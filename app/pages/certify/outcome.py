@@ -10,7 +10,7 @@ from app.pages.certify.estimates import duration
 from app.server.jobs import JobView
 from tpc_core import Certificate
 from tpc_core.case_view import CaseView
-from tpc_core.certificate.sentence import radius_words
+from tpc_core.certificate import radius_words
 from tpc_core.errors import TpcError
 from tpc_core.explain import explain_certificate
 

@@ -28,8 +28,7 @@ from app.pages.debug.work import attack_path, start_hunt, view_of
 from tpc_core import Model
 from tpc_core.explain import AttackSearch, PathStep, first_change
 from tpc_core.ledger import Refutation
-from tpc_core.proofs import CellStanding
-from tpc_core.proofs.judgement import is_proven
+from tpc_core.proofs import CellStanding, is_proven
 from tpc_core.transforms import CoordinateNoise, shader
 
 _HEIGHT = 320

@@ -18,8 +18,16 @@ from app.server.visitors import board
 from tpc_core import Budget, Certificate, Cloud, Model, Question
 from tpc_core.engines import PROMPT, USUAL, Steps, Work
 from tpc_core.errors import TpcError
-from tpc_core.explain import PATH_STEPS, TRIES, AttackSearch, Remedy, prediction_path
-from tpc_core.explain.work import MoreVotes, SmallestAttack, suspected
+from tpc_core.explain import (
+    PATH_STEPS,
+    TRIES,
+    AttackSearch,
+    MoreVotes,
+    Remedy,
+    SmallestAttack,
+    prediction_path,
+    suspected,
+)
 from tpc_core.forecast import FACTORS, rank_models, sweep_sigmas
 from tpc_core.proofs import CellStanding
 from tpc_core.question import Protocol

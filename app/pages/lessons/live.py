@@ -13,7 +13,7 @@ from app.server import cache
 from app.server.engine import ask
 from app.words import class_words
 from tpc_core import Cloud, CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, gallery, parse_transform
-from tpc_core.covers.lattice import Lattice
+from tpc_core.covers import Lattice
 from tpc_core.exact import Network, network_of
 from tpc_core.smoothing import Cover
 from tpc_core.teaching import (

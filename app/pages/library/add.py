@@ -11,14 +11,17 @@ import streamlit as st
 from app.components.escape_markdown import literal
 from app.server import cache
 from app.server.owner import may_run_code
-from tpc_core.data.classes import matching
-from tpc_core.data.dataset import CLASSES
+from tpc_core.data import CLASSES_BY_SET, match_classes
 from tpc_core.data.own import add_set
 from tpc_core.errors import InvalidValue, TpcError
-from tpc_core.models.brought.bring import bring
-from tpc_core.models.brought.library import check_name, keep_model
-from tpc_core.models.brought.measure import with_clean_accuracy
-from tpc_core.models.brought.sources import CODE, format_of
+from tpc_core.models.brought import (
+    CODE_FORMATS,
+    bring,
+    check_name,
+    format_of,
+    keep_model,
+    with_clean_accuracy,
+)
 from tpc_core.smoothing import parse_smoothing
 
 FOUND = "found by trying"
@@ -76,9 +79,9 @@ def _added_model(
         raise InvalidValue("give the model a name, and say which file it is")
     check_name(name)
     place = os.path.expanduser(source)  # unlike Path.expanduser, it never raises
-    if format_of(place) in CODE and not may_run_code():
+    if format_of(place) in CODE_FORMATS and not may_run_code():
         raise InvalidValue(REFUSED)
-    names = CLASSES.get(classes) or [piece for piece in classes.split(",") if piece.strip()] or None
+    names = CLASSES_BY_SET.get(classes) or [piece for piece in classes.split(",") if piece.strip()] or None
     model = bring(
         place,
         name=name,
@@ -125,4 +128,4 @@ def add_a_data_set() -> None:
             f"{made.test} for testing."
         )
     )
-    st.caption(literal(matching(made.classes, card.classes).sentence(made.name)))
+    st.caption(literal(match_classes(made.classes, card.classes).sentence(made.name)))

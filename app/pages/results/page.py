@@ -12,12 +12,19 @@ from app.components.plot import SVG, plot
 from app.components.style import theme
 from app.figures.results import ROW, row_name, standing_figure
 from app.session import links
-from tpc_core.evaluation.claims import ClaimSpec
-from tpc_core.evaluation.intervals import Share
-from tpc_core.evaluation.paper import PaperTable, paper
-from tpc_core.evaluation.report import objects_of, run_name, spoken_radius
-from tpc_core.evaluation.standing import Standing, load_summaries, standings
-from tpc_core.evaluation.summary import Figures
+from tpc_core.evaluation import (
+    ClaimSpec,
+    Figures,
+    PaperTable,
+    Share,
+    Standing,
+    load_summaries,
+    objects_of,
+    paper,
+    run_name,
+    spoken_radius,
+    standings,
+)
 from tpc_core.shipped import shipped
 
 EVERYTHING = "All figures"

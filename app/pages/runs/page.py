@@ -16,9 +16,9 @@ from app.server import cache
 from app.server.owner import may_add
 from app.session import links
 from app.session.uploads import read_certificate
-from tpc_core.data.files.content import read_bytes
+from tpc_core.data.files import read_bytes
 from tpc_core.errors import TpcError
-from tpc_core.evaluation.run_objects import OpenedRun, Reason, RunObject, find_runs, open_run, reason_of
+from tpc_core.evaluation import OpenedRun, Reason, RunObject, find_runs, open_run, reason_of
 from tpc_core.shipped import shipped
 
 SHIPPED = "Gallery"
