@@ -16,7 +16,7 @@ from torch import nn
 
 from app.figures.portraits import portrait
 from app.server import cache
-from app.server.owner import may_add, may_run_code
+from app.server.owner import asked_here, may_add, may_run_code
 from tests.data.test_own_data import meshes
 from tests.models.test_public_layouts import Sequential
 from tpc_core import list_models, load_model
@@ -234,6 +234,27 @@ def test_on_a_shared_server_nobody_adds_anything(home: Path, monkeypatch: pytest
     monkeypatch.setenv("TPC_HOST", "class.example.org")
     assert not may_add()
     assert not may_run_code()
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "here"),
+    [
+        ("127.0.0.1", {"Host": "localhost:8501"}, True),
+        ("::1", {"host": "[::1]:8501"}, True),
+        ("192.168.1.7", {"Host": "localhost:8501"}, False),  # a forged Host
+        ("127.0.0.1", {"Host": "class.example"}, False),  # a proxy, or a name that was bent to this machine
+        ("127.0.0.1", {"Host": "localhost", "X-Forwarded-For": "127.0.0.1"}, False),
+        ("127.0.0.1", {"Host": "localhost", "X-Forwarded-Proto": "https"}, False),
+        ("127.0.0.1", {"Host": "localhost", "via": "1.1 proxy"}, False),
+        ("127.0.0.1", {}, False),
+        (None, {"Host": "localhost"}, False),
+    ],
+)
+def test_the_owner_is_who_asks_on_this_machine(
+    address: str | None, headers: dict[str, str], here: bool
+) -> None:
+    """A server that listens to this machine alone may still be shared, by a proxy before it."""
+    assert asked_here(address, headers.items()) == here
 
 
 @pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", "../../x", "a b", "**bold**"])

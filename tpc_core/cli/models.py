@@ -75,7 +75,7 @@ def list_all(transform: str | None, as_json: bool) -> int:
     "--smoothing",
     default="noise:0.05",
     show_default=True,
-    help="What shakes its clouds: noise:0.05, z-twist:20, group:z-rotation. `--model NAME@z-twist:20` is another.",
+    help="The noise of its votes: noise:0.05, z-twist:20, group:z-rotation. `--model NAME@z-twist:20` is another.",
 )
 @click.option("--data", help="Measure clean accuracy on this data set; by default on what is here and fits.")
 @click.option(

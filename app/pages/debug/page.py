@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.components.escape_markdown import literal
 from app.export import run_report
-from app.pages.certify.estimates import duration
+from app.pages.certify.estimates import duration, remember_rate
 from app.pages.debug import question_link as asked
 from app.pages.debug import steered
 from app.pages.debug.attack import attack_panel, found_attack, path_chart
@@ -133,6 +133,7 @@ def _arrive(visitor: str) -> None:
     if job is not None and not job.live:
         st.session_state["debug_awaited"] = None
         view = job.view()
+        remember_rate(view)
         if view.certificate is not None:
             st.session_state["debug_case"] = f"run:{job.id}"
             end_step(f"run:{job.id}")

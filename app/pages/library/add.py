@@ -29,8 +29,8 @@ from tpc_core.smoothing import parse_smoothing
 FOUND = "found by trying"
 NO_DATA = "what fits, if it is here"
 REFUSED = (
-    "This file holds code, and opening it runs what its author wrote. This server refuses such files; whoever runs it "
-    "may allow them by starting it with TPC_RUN_CODE=1."
+    "This file holds code, and opening it runs that code. So this server refuses such files. The person who runs the "
+    "server can allow them: start it with TPC_RUN_CODE=1."
 )
 
 
