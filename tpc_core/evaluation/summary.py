@@ -52,6 +52,11 @@ class Figures:
     def finished(self) -> bool:
         return self.done == self.settings.objects
 
+    @property
+    def on_whole_split(self) -> bool:
+        """Whether these are the figures of every object of the split."""
+        return self.finished and self.settings.whole_split
+
 
 def figures_of(settings: Settings, sums: Sums) -> Figures:
     """The figures of the objects summed up so far."""
