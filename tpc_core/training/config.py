@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from tpc_core.border import RECIPE, Items, checked, read_toml
 from tpc_core.data.files.content import read_bytes
+from tpc_core.models.seeds import seed_name
 
 
 class _Strict(BaseModel):
@@ -112,6 +113,10 @@ class TrainConfig(_Strict):
     votes: int = Field(default=250, ge=1, description="noise draws per object in the last measurement")
     initial: str | None = Field(default=None, description="a checkpoint whose weights to start from")
     seed: int = 0
+
+    def with_seed(self, seed: int) -> TrainConfig:
+        """The same recipe under another seed, and a name that says so."""
+        return self.model_copy(update={"seed": seed, "name": seed_name(self.name, seed)})
 
     @field_validator("smoothing")
     @classmethod
