@@ -97,7 +97,7 @@ def _next(view: CaseView, part: float, rate: float) -> NextStep | None:
     if part > 1e-3:
         radius = _radius(view, part)
         label = f"Certify {radius_words(view.transform.radii, radius)}"
-        return NextStep(label, "The votes at hand prove this already: no new votes.", radius=radius)
+        return NextStep(label, "The votes so far already prove this. No new votes are needed.", radius=radius)
     return None
 
 

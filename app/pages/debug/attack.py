@@ -100,7 +100,7 @@ def _sentence(case: Opened, known: Known | None, search: object) -> str:
             else f" The class was always at least {search.closest:.0%} of the votes ahead."
         )
         looked = f"No attack was found inside the region in {search.evaluations:,} evaluations."
-        return f"{looked}{closest} This is not a proof: there may be one all the same."
+        return f"{looked}{closest} This is not a proof: there may still be an attack."
     return "The search tries random, grid and gradient attacks. What it finds is tested with fresh votes."
 
 
