@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
+from torch import nn
 
 from app.figures.portraits import portrait
 from app.server import cache
@@ -24,6 +27,12 @@ from tpc_core.models import add_model
 from tpc_core.shipped import shipped
 from tpc_core.verify import verify
 
+CODE = """
+from torch import nn
+
+def make():
+    return nn.Sequential(nn.Conv1d(3, 5, 1), nn.AdaptiveMaxPool1d(1), nn.Flatten())
+"""
 GALLERY_RUN = shipped("results", "gallery")
 
 
@@ -158,6 +167,49 @@ def test_a_model_is_added_from_the_page(home: Path) -> None:
     fill(app, "Add the model", Name="mine", File=str(home / "w.pth"), Classes="a,b,c,d,e")
     assert "one more model on every page" in said(app)
     assert load_model("mine").classes == list("abcde")
+
+
+def test_a_factory_with_its_weights_is_added_from_the_page_where_the_owner_allows_code(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors.torch import save_file
+
+    monkeypatch.setenv("TPC_RUN_CODE", "1")
+    (home / "page_net.py").write_text(CODE)
+    network = nn.Sequential(nn.Conv1d(3, 5, 1), nn.AdaptiveMaxPool1d(1), nn.Flatten())
+    save_file(network.state_dict(), home / "net.safetensors")
+    try:
+        app = opened(library_page, library_part="Add a model")
+        texts = {"Weights": str(home / "net.safetensors"), "Folder_of": str(home), "Classes": "a,b,c,d,e"}
+        fill(app, "Add the model", Name="mine", File="page_net:make", **texts)
+        assert "tpc train --from mine --data DATA" in [item.value for item in app.code]
+        clouds = torch.randn(3, 64, 3)
+        with torch.no_grad():
+            expected = network(clouds.transpose(1, 2))
+        torch.testing.assert_close(load_model("mine").classifier()(clouds), expected)
+        app = opened(library_page, library_part="Add a model")
+        fill(app, "Add the model", Name="mine", File="page_net:make", **texts)
+        assert "already" in said(app)
+        next(box for box in app.checkbox if box.label.startswith("Put it in the place")).check()
+        fill(app, "Add the model")
+        assert "one more model on every page" in said(app)
+    finally:
+        sys.modules.pop("page_net", None)
+
+
+def test_runs_of_any_folder_are_opened_for_the_owner_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(GALLERY_RUN, home / "elsewhere" / "mine")
+    for root, name in ((home / "elsewhere", "mine"), (home / "elsewhere" / "mine", "mine")):
+        app = opened(runs_page, runs_root=str(root), runs_run=name)
+        (chooser,) = [box for box in app.selectbox if box.label == "Run"]
+        assert chooser.options == ["Gallery", "mine"]
+        assert "44 objects" in said(app)
+    monkeypatch.setenv("TPC_ADD", "0")
+    app = opened(runs_page, runs_root=str(home / "elsewhere"))
+    assert [box.options for box in app.selectbox if box.label == "Run"] == [["Gallery"]]
+    assert not app.text_input
 
 
 @pytest.mark.parametrize("source", ["net.pt2", "net.ts", "my_package.nets:make"])

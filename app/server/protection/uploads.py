@@ -19,7 +19,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec, UploadFileU
 
 from app.server.protection.address import client_of, header
 from app.server.protection.cookie import NAME, name_in
-from tpc_core.data.limits import MAX_UPLOAD_BYTES
+from tpc_core.data import MAX_UPLOAD_BYTES
 
 OF_ONE = 2 * MAX_UPLOAD_BYTES
 """Bytes of one visitor that are kept: the file at hand, and the one that takes its place."""
