@@ -16,12 +16,14 @@ import streamlit as st  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
 
 from app.server.protection.address import hosts  # noqa: E402
+from app.server.protection.closed import Closed  # noqa: E402
 from app.server.protection.connections import Connections  # noqa: E402
 from app.server.protection.cookie import Cookies  # noqa: E402
 from app.server.protection.failures import show_one_sentence  # noqa: E402
 from app.server.protection.headers import Headers  # noqa: E402
 from app.server.protection.origins import Origins  # noqa: E402
 from app.server.protection.outgoing import stay_at_home  # noqa: E402
+from app.server.protection.sockets import bound_sockets  # noqa: E402
 from app.server.protection.uploads import UploadDoor, account_for_uploads  # noqa: E402
 from app.server.static_files import prepare_static  # noqa: E402
 from app.server.streamlit_patches import own_the_pages_folder  # noqa: E402
@@ -36,6 +38,7 @@ log.setLevel(logging.INFO)
 if not log.handlers:
     log.addHandler(logging.StreamHandler())
 stay_at_home()
+bound_sockets()
 account_for_uploads()
 own_the_pages_folder()
 prepare_static()
@@ -46,6 +49,7 @@ explorer = st.App(
     middleware=[
         Middleware(Headers),
         Middleware(Origins, hosts=hosts()),
+        Middleware(Closed),
         Middleware(Connections),
         Middleware(Cookies),
         Middleware(UploadDoor),

@@ -51,9 +51,10 @@ class LineVisitor(Visit):
         self.held: dict[str, WidgetState] = {}
         self.page = self.name = self.query = self.session = ""
         self.pages: dict[str, str] = {}
-        self.stamp = self.shown = self.finished = 0
+        self.stamp = self.shown = self.finished = self.begun = 0
         self.idle = True
         self.download = ""
+        self.alerts: list[str] = []
         self.status: tuple[str, str] = ("", "")
         self.urls: Any = None
         self.polls: dict[str, asyncio.Task[None]] = {}
@@ -267,6 +268,7 @@ class LineVisitor(Visit):
 
     def _begin(self, message: ForwardMsg) -> None:
         self.idle = False
+        self.begun += 1
         self.session = message.new_session.initialize.session_id or self.session
         if not message.metadata.run.fragment_ids:  # a run of the whole page ends its timers
             for poll in self.polls.values():
@@ -283,6 +285,8 @@ class LineVisitor(Visit):
         kind = element.WhichOneof("type")
         if kind == "exception":
             self.troubles.append(f"shows an error: {element.exception.message}")
+        elif kind == "alert":
+            self.alerts.append(element.alert.body)
         elif kind == "html":
             found = _FACTS.search(element.html.body)
             self.status = (found[1], found[2]) if found else self.status

@@ -43,8 +43,8 @@ def problem_of(model: BaseClassifier, cloud: Cloud, question: Question) -> AnyPr
     module: Any = getattr(model, "module", None)
     if module is None or getattr(model, "precision", "float32") != "float32":
         raise UnsupportedRequest(
-            f"{model.name} is no plain float32 network: no certain bounds are known for it; "
-            "ask for a smoothed certificate"
+            f"{model.name} is not a plain float32 network, so there are no exact bounds for it; "
+            "ask for a certificate by votes"
         )
     kind = kind_of(question.family, model.task)
     if kind == "parts" and question.options.largest:
