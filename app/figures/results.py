@@ -59,7 +59,8 @@ def standing_figure(rows: Sequence[Standing], theme: Theme) -> Figure:
             }
         )  # fmt: skip
     layout = base_layout(theme, showlegend=True, hovermode="closest")
-    layout["margin"] = {"l": 10, "r": 16, "t": 34, "b": 40}
+    # The legend stands beside the button above the plot, not under it.
+    layout["margin"] = {"l": 10, "r": 16, "t": 58, "b": 40}
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 13}}
     layout["xaxis"] = axis(theme, "percent of objects", range=[0, 101], fixedrange=True)
     layout["yaxis"] = axis(

@@ -129,9 +129,11 @@ def add(
     for note in (*_notes(model.card), *measured):
         click.echo(f"  {note}")
     click.echo(f"  card: {place}")
-    click.echo(
-        f"  It was not trained under noise, so votes may be split; `tpc train --from {name}` trains it for that."
-    )
+    from tpc_core.training.advice import advice_for
+
+    advice = advice_for(model.card)
+    if advice is not None:
+        click.echo(f"  {advice.sentence}" + (f"\n    {advice.command}" if advice.command else ""))
     return 0
 
 

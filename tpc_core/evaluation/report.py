@@ -153,7 +153,7 @@ def _count(rows: Sequence[Standing]) -> str:
     """How many rows are above and below, and how many of the figures are those of a whole split."""
     verdicts = Counter(row.verdict for row in rows)
     answers = [row.answer.figures for row in rows if row.answer is not None]
-    whole = sum(figures.finished and figures.settings.whole_split for figures in answers)
+    whole = sum(figures.on_whole_split for figures in answers)
     return (
         f"Of the {len(rows)} published figures, {len(rows) - verdicts['open']} are measured by votes, {whole} of them "
         f"on every object of the test split: {verdicts['above']} are above the paper's, {verdicts['below']} below, "

@@ -82,7 +82,7 @@ def digest_of(card: ModelCard, precision: str = FULL_PRECISION) -> str:
     """
     parts: list[Any] = [card.architecture, card.options, card.sha256]
     if card.brought is not None:
-        parts.append([card.brought.frame.model_dump(), card.brought.code])
+        parts.append([card.brought.frame.model_dump(), card.brought.code, card.brought.answers])
     if precision != FULL_PRECISION:
         parts.append(precision)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -35,6 +35,7 @@ from tpc_core import Certificate
 from tpc_core.engines import PROMPT, Call
 from tpc_core.errors import TpcError
 from tpc_core.proofs import CellStanding
+from tpc_core.transforms import parse_transform
 from tpc_core.verify import verify
 
 POLL = 0.4
@@ -118,7 +119,7 @@ def _look(visitor: str, known: float | None) -> None:
     if task.status == "failed":
         st.error(literal(task.message))
     elif isinstance(task.result, Opened):
-        untrained_note(case.certificate.model.name)
+        untrained_note(case.certificate.model.name, parse_transform(case.certificate.question.transform))
         training_ended(visitor, task.result)
         _workbench(visitor, task.result)
     elif known is None:
