@@ -188,6 +188,21 @@ def test_the_object_stays_in_view_while_the_controls_scroll(visit, path: str, se
     assert box["y"] + box["height"] < PHONE[1]
 
 
+@pytest.mark.parametrize("size", [PHONE, TABLET], ids=["phone", "tablet"])
+def test_a_certificate_is_made_by_touch_below_the_object(visit, size: tuple[int, int]) -> None:
+    """The form and its button are not under the object and its map, and the verdict follows them."""
+    page = visit("certify?transform=z-taper&radius=0.2", *size, has_touch=True)
+    page.wait_for_selector(".tpc-stage[data-drawn]")
+    page.get_by_role("button", name="Certify", exact=True).tap()
+    page.wait_for_selector('.tpc-facts[data-status="done"]', state="attached")
+    verdict = page.locator("[data-verdict]").first
+    verdict.scroll_into_view_if_needed()
+    stage, said = page.locator(".tpc-stage-canvas").bounding_box(), verdict.bounding_box()
+    assert stage["y"] >= 0
+    assert stage["y"] + stage["height"] <= said["y"] + 1
+    assert said["y"] + said["height"] <= size[1]
+
+
 @pytest.mark.parametrize("path", ["", "explore", "certify"], ids=["home", "explore", "certify"])
 def test_the_keyboard_reaches_every_control(visit, path: str) -> None:
     page = visit(path)
