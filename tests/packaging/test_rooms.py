@@ -104,3 +104,13 @@ def test_the_page_enters_the_library_by_its_doors() -> None:
             assert set(names) <= set(public), f"{path}: {module} does not offer {set(names) - set(public)}"
         else:
             assert module.count(".") == 1, f"{path}: {module} is a module inside a package"
+
+
+def test_only_the_look_under_a_slider_draws_noise_in_the_server() -> None:
+    """All other votes are cast by workers: pages hand work to the engine, and name no voter and no noise."""
+    drawing = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "app").rglob("*.py")
+        if re.search(r"\b(Voter|NoiseStream|count_votes)\b|\.perturb\(", path.read_text(encoding="utf-8"))
+    }
+    assert drawing == {"app/pages/explore/ballot.py"}
