@@ -16,7 +16,8 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from pathlib import PurePath
-from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from threading import local
+from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,9 @@ from torch import Tensor, nn
 
 from tpc_core.models.brought.own_code import OTHERS, is_installed, own_sources
 
-_DEPTH = 8
-"""How far into lists of lists, and functions of functions, it is looked."""
+_DEPTH = 3
+"""How far into installed packages it is looked, from function to function or from object to object; plain data and the
+user's own code are read to their ends."""
 
 Seen = dict[int, Any]
 """Modules and functions that were read, by identity; they are held, so that no other gets their number."""
@@ -85,21 +87,16 @@ def _pieces(thing: Any, seen: Seen, depth: int) -> Iterator[bytes]:
     if thing is None or isinstance(thing, _SAID_IN_FULL):
         yield f"{thing!r};".encode()
     elif isinstance(thing, Tensor | np.ndarray | np.generic):
-        array = thing.detach().cpu().contiguous().numpy() if isinstance(thing, Tensor) else np.asarray(thing)
+        array = _array(thing) if isinstance(thing, Tensor) else np.asarray(thing)
         yield f"{array.dtype}{array.shape}".encode() + array.tobytes()
     elif id(thing) in seen:
         yield f"number {list(seen).index(id(thing))};".encode()
+    elif isinstance(thing, list | tuple | dict | MappingProxyType | set | frozenset):
+        seen[id(thing)] = thing  # while it is read: it may hold itself
+        yield from _members(thing, seen, depth)
+        del seen[id(thing)]
     elif depth == 0:
         return
-    elif isinstance(thing, list | tuple):
-        for item in thing:
-            yield from _pieces(item, seen, depth - 1)
-    elif isinstance(thing, dict):
-        for key in sorted(thing, key=str):
-            yield f"{key!s}=".encode()
-            yield from _pieces(thing[key], seen, depth - 1)
-    elif isinstance(thing, set | frozenset):
-        yield from sorted(b"".join(_pieces(item, dict(seen), depth - 1)) for item in thing)
     elif isinstance(thing, ModuleType):
         yield thing.__name__.encode()
     elif isinstance(thing, functools.partial):
@@ -113,41 +110,96 @@ def _pieces(thing: Any, seen: Seen, depth: int) -> Iterator[bytes]:
             yield _text(kind).encode()
             yield from _methods(kind, seen, depth)
         yield from _settings(thing, seen, depth)
-    elif isinstance(thing, FunctionType) and _top(thing) not in OTHERS:
+    elif isinstance(thing, torch.jit.ScriptFunction):
+        graph: Any = thing.inlined_graph
+        yield _MANGLED.sub("", str(graph)).encode()
+        constants = [node.output().toIValue() for node in graph.findAllNodes("prim::Constant")]
+        yield from _pieces(constants, seen, depth)
+    elif isinstance(thing, FunctionType) and _top(thing) not in _LIBRARIES:
         seen[id(thing)] = thing
         yield _text(thing).encode()
-        used: dict[str, Any] = {}
+        names: set[str] = set()
         for code in _codes(thing.__code__):
             yield code.co_code
             # Constants count of themselves: a function that was never in a file has no text.
             yield from _pieces([c for c in code.co_consts if not isinstance(c, CodeType)], seen, depth)
-            used |= {name: thing.__globals__.get(name) for name in code.co_names}
+            names.update(code.co_names)
         cells = [_held(cell) for cell in thing.__closure__ or ()]
-        yield from _pieces((thing.__defaults__, thing.__kwdefaults__, cells, used), seen, depth - 1)
-    elif not isinstance(thing, type) and _holds_settings(thing):
+        told = (thing.__defaults__, thing.__kwdefaults__, cells, _used(names, thing.__globals__))
+        yield from _pieces(told, seen, depth - is_installed(thing.__module__))
+    elif isinstance(thing, type | local):  # what a thread keeps for itself is no setting
+        yield _text(thing).encode()
+    elif type(thing).__module__.startswith("torch.fx"):
+        yield str(thing).encode()  # a graph as text says all; its nodes hold notes of how they were traced
+    elif callable(thing) and isinstance(getattr(thing, "__wrapped__", None), FunctionType):
+        yield _text(type(thing)).encode()
+        yield from _pieces(thing.__wrapped__, seen, depth)
+    elif _holds_settings(thing):
         seen[id(thing)] = thing
         yield _text(type(thing)).encode()
         yield from _methods(type(thing), seen, depth)
-        yield from _pieces(_fields(thing), seen, depth - 1)
-    else:
+        deeper = _top(type(thing)) not in _LIBRARIES and is_installed(type(thing).__module__)
+        yield from _pieces(_fields(thing), seen, depth - deeper)
+    elif isinstance(thing, FunctionType) or hasattr(thing, "__qualname__"):
         yield _text(thing).encode()
+        cells = [_held(cell) for cell in getattr(thing, "__closure__", None) or ()]
+        yield from _pieces(cells, seen, depth - 1)
+    else:
+        seen[id(thing)] = thing
+        yield _text(thing).encode()
+        yield from _pieces(_reduced(thing), seen, depth - 1)
+
+
+def _members(thing: Any, seen: Seen, depth: int) -> Iterator[bytes]:
+    """What a list, a tuple, a dictionary or a set holds, between brackets: [[1], [2]] is not [[1, 2]]."""
+    yield b"["
+    if isinstance(thing, dict | MappingProxyType):
+        for key in sorted(thing, key=lambda key: (str(key), type(key).__qualname__)):
+            yield from _pieces(key, seen, depth)
+            yield b"="
+            yield from _pieces(thing[key], seen, depth)
+    elif isinstance(thing, list | tuple):
+        for item in thing:
+            yield from _pieces(item, seen, depth)
+    else:
+        yield from sorted(b"".join(_pieces(item, dict(seen), depth)) for item in thing)
+    yield b"]"
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    try:
+        return tensor.detach().cpu().contiguous().numpy()
+    except (RuntimeError, TypeError):  # a kind that numpy has not, or one that holds no numbers
+        return np.frombuffer(repr(tensor).encode(), np.uint8)
+
+
+def _reduced(thing: Any) -> Any:
+    """What an object of a library is made of, by its own account; nothing where it gives none, like a lock."""
+    try:
+        account = thing.__reduce_ex__(2)
+    except Exception:  # whatever a library raises for objects that cannot be copied
+        return None
+    if isinstance(account, str):
+        return account
+    return [list(part) if isinstance(part, Iterator) else part for part in account]
 
 
 def _methods(kind: type, seen: Seen, depth: int) -> Iterator[bytes]:
     """The functions of a class and of those that it builds on, with what they use; libraries' own are left out."""
     for base in kind.__mro__:
-        if _top(base) in _LIBRARIES or is_installed(base.__module__):
+        if _is_library(base.__module__):
             continue
         for name, value in sorted(vars(base).items()):
             plain = getattr(value, "__func__", getattr(value, "fget", value))
             if isinstance(plain, FunctionType) or not (name.startswith("__") or callable(plain)):
                 yield f"{name}=".encode()
-                yield from _pieces(plain, seen, depth - 1)
+                yield from _pieces(plain, seen, depth)
 
 
 def _holds_settings(thing: Any) -> bool:
-    """Objects of libraries do not (a lock, a log), but for plain lists of names."""
-    return isinstance(thing, Namespace | SimpleNamespace) or _top(type(thing)) not in _LIBRARIES
+    """Objects of libraries do not (a lock, a log), but for plain lists of names, and our own models and transforms."""
+    plain = isinstance(thing, Namespace | SimpleNamespace)
+    return plain or _top(type(thing)) not in _LIBRARIES or _top(type(thing)) == "tpc_core"
 
 
 def _fields(thing: Any) -> dict[str, Any]:
@@ -159,6 +211,26 @@ def _fields(thing: Any) -> dict[str, Any]:
 
 def _names(slots: Any) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _used(names: set[str], known: dict[str, Any]) -> dict[str, Any]:
+    """What a function reads beside its arguments: globals, and what it takes out of modules of the user's own."""
+    used = {name: known.get(name) for name in names}
+    waiting = [thing for thing in used.values() if isinstance(thing, ModuleType)]
+    read: set[str] = set()
+    while waiting:
+        module = waiting.pop()
+        if module.__name__ in read or _is_library(module.__name__):
+            continue
+        read.add(module.__name__)
+        taken = {name: vars(module)[name] for name in names if name in vars(module)}
+        used |= {f"{module.__name__}.{name}": thing for name, thing in taken.items()}
+        waiting += [thing for thing in taken.values() if isinstance(thing, ModuleType)]
+    return used
+
+
+def _is_library(module: str) -> bool:
+    return module.partition(".")[0] in _LIBRARIES or is_installed(module)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -199,9 +271,15 @@ def _top(thing: Any) -> str:
 
 def _text(thing: Any) -> str:
     name = getattr(thing, "__qualname__", type(thing).__qualname__)
-    if _top(thing) == "torch":
+    if _top(thing) == "torch" or _top(thing) in sys.stdlib_module_names:
         return str(name)
     try:
-        return inspect.getsource(thing)
+        return _source(thing) if isinstance(thing, type) else inspect.getsource(thing)
     except (OSError, TypeError):
         return str(name)
+
+
+@functools.lru_cache(maxsize=256)
+def _source(kind: type) -> str:
+    """The source of a class, for which Python parses the whole file."""
+    return inspect.getsource(kind)
