@@ -22,6 +22,7 @@ from app.server.protection.failures import show_one_sentence  # noqa: E402
 from app.server.protection.headers import Headers  # noqa: E402
 from app.server.protection.origins import Origins  # noqa: E402
 from app.server.protection.outgoing import stay_at_home  # noqa: E402
+from app.server.protection.sockets import bound_sockets  # noqa: E402
 from app.server.protection.uploads import UploadDoor, account_for_uploads  # noqa: E402
 from app.server.static_files import prepare_static  # noqa: E402
 from app.server.streamlit_patches import own_the_pages_folder  # noqa: E402
@@ -36,6 +37,7 @@ log.setLevel(logging.INFO)
 if not log.handlers:
     log.addHandler(logging.StreamHandler())
 stay_at_home()
+bound_sockets()
 account_for_uploads()
 own_the_pages_folder()
 prepare_static()

@@ -71,6 +71,6 @@ mount_terms()
 with_heading = (pages["home"], pages["about"])
 mount_access("" if chosen in with_heading else chosen.title)
 chosen.run()
-without_answers = [pages[name] for name in ("theory", "results", "library", "class", "about")]
-if chosen not in without_answers:
+without_key = [pages[name] for name in ("theory", "results", "library", "class", "about")]
+if chosen not in (*without_key, pages["lessons"]):  # lessons have the key in their own language
     colour_key()

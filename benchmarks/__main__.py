@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import certificates, evaluation, exact, growth, networks, throughput, workers
+from benchmarks import certificates, evaluation, exact, growth, networks, same_table, throughput, workers
 from benchmarks.machine import describe_machine
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -22,6 +22,7 @@ SECTIONS: dict[str, Callable[..., list[str]]] = {
     "exact": exact.measure,
     "workers": workers.measure,
     "evaluation": evaluation.measure,
+    "same_table": same_table.measure,
 }
 HEAD = [
     "# Benchmarks",

@@ -6,8 +6,10 @@ before is answered, looks at it for one to two seconds, and drags again; a few a
 script says how long the sliders took, how much memory the server had, and whether anyone received anything of
 anyone else (benchmarks/marked.py). It exits with 1 where a promise does not hold.
 
-With `--attack 3`, somebody else is there all the while who sends hostile certificates, floods the server with uploads
-and fills the places for runs under many names (benchmarks/attacker.py). The same promises hold for the honest visitors.
+With `--attack 3`, somebody else is there all the while who sends hostile certificates, floods the server with uploads,
+messages and connections, and fills the places for runs under many names (benchmarks/attacker.py), three of each at
+once. The same promises hold for the honest visitors. `--attack 0 1 3 8` makes a run for each, on a server of its own;
+`--write` puts the figures into docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from typing import Any
 from app.server.serve import CHROMIUM_FLAGS, Served, served
 from benchmarks.app_latency import percentile
 from benchmarks.app_report import write_section
+from benchmarks.attacker import idle_kinds
 from benchmarks.classroom import CERTIFYING, let_in, work
 from benchmarks.machine import describe_machine
 from benchmarks.marked import make_marks
@@ -37,6 +40,7 @@ from benchmarks.visitors import PageVisitor, new_page_visitor
 from benchmarks.visits import Visit
 from tpc_core import verify
 
+RELIABILITY = Path(__file__).parents[1] / "docs" / "reliability.md"
 TARGET_MS = 1000
 """A slider is answered within this time, 19 times of 20."""
 PAINTED_MS = 400
@@ -51,8 +55,10 @@ PATIENCE = 120.0
 """Seconds that the last visitor may still take when time is up."""
 
 
-async def class_at_work(server: Served, given: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Let everybody in, work for a while, and gather what was seen."""
+async def class_at_work(
+    server: Served, given: argparse.Namespace, folder: Path, at_once: int
+) -> dict[str, Any]:
+    """Let everybody in, work for a while beside an attacker who does so much at once, and gather what was seen."""
     from playwright.async_api import async_playwright
 
     marks = make_marks(given.visitors, folder)
@@ -71,34 +77,41 @@ async def class_at_work(server: Served, given: argparse.Namespace, folder: Path)
             f"{len(visitors)} visitors are in after {start - arriving:.0f} s, {meter.largest:.0f} MB",
             flush=True,
         )
-        attacking = asyncio.create_task(_attacked(server, given)) if given.attack else None
-        async with asyncio.timeout(given.seconds + PATIENCE):
-            await work(visitors, start + given.seconds, given.certifying)
+        attacking = asyncio.create_task(_attacked(server, given, at_once)) if at_once else None
+        stopped: list[str] = []
+        try:
+            async with asyncio.timeout(given.seconds + PATIENCE):
+                await work(visitors, start + given.seconds, given.certifying)
+        except Exception as error:  # whatever stops an honest visitor is what this looks for
+            stopped.append(f"a visitor could not go on: {type(error).__name__} {error}".rstrip())
         tried = await attacking if attacking is not None else {}
         seconds, worked = time.monotonic() - start, processor_seconds(server.pid) - worked
         for visitor in visitors:
             await visitor.look_around()
         watching.cancel()
         await browser.close()
+    found = _summary(visitors)
+    found["troubles"] += stopped
     return {
         "seconds": seconds,
         "server_cores": worked / seconds,
         "memory": meter,
+        "at_once": at_once,
         "attack": tried,
-        **_summary(visitors),
+        **found,
     }
 
 
-async def _attacked(server: Served, given: argparse.Namespace) -> dict[str, int]:
+async def _attacked(server: Served, given: argparse.Namespace, at_once: int) -> dict[str, int]:
     """An attacker in a process of its own; what it tried, and what became of it."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "benchmarks.attacker", server.address, "--seconds", str(given.seconds)),
-        *("--at-once", str(given.attack)),
+        *("--at-once", str(at_once)),
         stdout=asyncio.subprocess.PIPE,
     )
     said, _ = await process.communicate()
-    tried: dict[str, int] = json.loads(said)
+    tried: dict[str, int] = json.loads(said or b"{}")  # it said nothing where it broke: no kind came through
     return tried
 
 
@@ -184,7 +197,7 @@ def report(found: dict[str, Any], given: argparse.Namespace) -> str:
             f"{found['certificates']} certificates by {found['certifying_visitors']} visitors, all valid and of "
             f"their own object; {found['megabytes']:.0f} MB were searched for marks of others.",
             f"Troubles: {'; '.join(found['troubles']) or 'none'}",
-            *([f"The attacker: {_counted(found['attack'])}."] if found["attack"] else []),
+            *([f"The attacker: {_counted(found['attack'])}."] if found["at_once"] else []),
         ]
     )
 
@@ -199,17 +212,70 @@ def broken_promises(found: dict[str, Any], log: str) -> list[str]:
     for name in ("lines", "reply", "painted"):
         if found[name] and percentile(found[name], 0.95) > TARGET_MS:
             wrong.append(f"sliders take more than {TARGET_MS} ms at the 95th percentile ({name})")
-    if not found["attack"]:
+    if found["at_once"]:
+        wrong += [
+            f"the attacker did nothing that came through: {kind}" for kind in idle_kinds(found["attack"])
+        ]
+        if not found["lines"]:
+            wrong.append("no honest visitor moved a slider")
+    else:
         if found["painted"] and percentile(found["painted"], 0.95) > PAINTED_MS:
             wrong.append(f"pictures take more than {PAINTED_MS} ms at the 95th percentile")
         if found["runs"] and percentile(found["runs"], 0.5) > CERTIFICATE_S:
             wrong.append(f"half of the certificates take more than {CERTIFICATE_S} s")
-    most = ATTACKED_MB if found["attack"] else MEMORY_MB
+    most = ATTACKED_MB if found["at_once"] else MEMORY_MB
     if found["memory"].largest > most:
         wrong.append(f"the server took more than {most} MB")
     if "Traceback" in log:
         wrong.append("the server wrote a stack")
     return wrong
+
+
+def attack_table(runs: list[dict[str, Any]], given: argparse.Namespace) -> str:
+    """The runs beside one another: what the honest visitors felt, and what became of what the attacker did."""
+    rows = [
+        "| at once | movements | median, s | 95th percentile, s | slowest, s | certificates | memory, MB | troubles |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for found in runs:
+        moves = found["lines"] + found["reply"]
+        seconds = [percentile(moves, 0.5), percentile(moves, 0.95), max(moves)] if moves else []
+        times = [f"{value / 1000:.2f}" for value in seconds] or ["-"] * 3
+        rows.append(
+            f"| {found['at_once'] or 'no attacker'} | {len(moves):,} | {' | '.join(times)} | {found['certificates']} | "
+            f"{found['memory'].largest:,.0f} | {len(found['troubles'])} |"
+        )
+    kinds = sorted({words for found in runs for words in found["attack"]})
+    attacked = [found for found in runs if found["at_once"]]
+    counts = [
+        f"| what the attacker did | {' | '.join(str(found['at_once']) for found in attacked)} |",
+        f"|---|{'---:|' * len(attacked)}",
+    ]
+    counts += [
+        f"| {words} | {' | '.join(format(found['attack'].get(words, 0), ',') for found in attacked)} |"
+        for words in kinds
+    ]
+    command = (
+        f"--seconds {given.seconds:.0f} --attack {' '.join(str(found['at_once']) for found in runs)} --write"
+    )
+    made = (
+        f"Made by `python -m benchmarks.app_load {command}`: {given.visitors} honest visitors ({given.pages} of them "
+        f"in Chromium) for {given.seconds:.0f} s each time, on {describe_machine()}, which server, visitors and "
+        f"attacker share; load average before the first run: {given.load:.1f}."
+    )
+    return "\n".join([made, "", *rows, *(["", *counts] if attacked else [])])
+
+
+def one_run(given: argparse.Namespace, at_once: int) -> tuple[dict[str, Any], list[str]]:
+    """A class on a server of its own; what was seen, and what does not hold."""
+    with tempfile.TemporaryDirectory() as temporary:
+        log = Path(temporary) / "server.log"
+        with served({}, log) as server:
+            found = asyncio.run(class_at_work(server, given, Path(temporary), at_once))
+        said = log.read_text(errors="replace")
+    if "Traceback" in said:
+        print(said[-4000:])
+    return found, broken_promises(found, said)
 
 
 def main() -> None:
@@ -223,30 +289,32 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=180.0)
     parser.add_argument(
-        "--attack", type=int, nargs="?", const=1, default=0, metavar="N",
-        help="with an attacker among them who does N things of each kind at once",
+        "--attack", type=int, nargs="+", default=[0], metavar="N",
+        help="a run for each N, with an attacker who does N things of each kind at once; 0: without",
     )  # fmt: skip
     parser.add_argument("--json", type=Path, help="also write every single time to this file")
-    parser.add_argument("--write", action="store_true", help="put the figures into benchmarks/APP.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/reliability.md")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        log = Path(temporary) / "server.log"
-        with served({}, log) as server:
-            found = asyncio.run(class_at_work(server, given, Path(temporary)))
-        said = log.read_text(errors="replace")
-    text = report(found, given)
-    print(text)
-    if given.write:
-        write_section(
-            "load", f"## A class at work\n\nMade by `python -m benchmarks.app_load --write`: {text}"
-        )
+    given.load = os.getloadavg()[0]
+    runs, wrong = [], []
+    for at_once in given.attack:
+        found, broken = one_run(given, at_once)
+        runs.append(found)
+        print(report(found, given), flush=True)
+        named = f" with an attacker who does {at_once} at once" if at_once else ""
+        wrong += [f"does not hold{named}: {words}" for words in broken]
+        if given.write and not at_once:
+            write_section(
+                "load",
+                f"Made by `python -m benchmarks.app_load --write`: {report(found, given)}",
+                RELIABILITY,
+            )
+    if given.write and any(given.attack):
+        write_section("attacked", attack_table(runs, given), RELIABILITY)
     if given.json:
-        given.json.write_text(json.dumps(found, default=vars))
-    wrong = broken_promises(found, said)
-    if "Traceback" in said:
-        print(said[-4000:])
+        given.json.write_text(json.dumps(runs, default=vars))
     for words in wrong:
-        print(f"does not hold: {words}")
+        print(words)
     sys.exit(1 if wrong else 0)
 
 

@@ -1,24 +1,30 @@
-"""An attacker beside an honest class: hostile certificates, uploads without end, and every place for runs, all at once.
+"""An attacker beside an honest class: hostile files, uploads without end, every place for runs, floods, all at once.
 
-`python -m benchmarks.attacker ADDRESS --seconds 90 --at-once 3`; `python -m benchmarks.app_load --attack 3` starts it
+`python -m benchmarks.attacker ADDRESS --seconds 60 --at-once 3`; `python -m benchmarks.app_load --attack 3` starts it
 as a process of its own, so that what it does to itself is not taken for what it does to others.
 
 It says what a page would say (benchmarks/protocol.py), under as many names as it likes. Being refused is what should
-happen, so nothing that the server says to it counts as trouble; what counts is what the honest visitors notice.
+happen, so nothing that the server says to it counts as trouble; what counts is what the honest visitors notice. Every
+act is counted by what became of it, and an attack of which a kind never came through to the server is none.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import http.client
 import json
+import os
+import shutil
 import tempfile
 import time
 import urllib.error
 import uuid
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import websockets
 
@@ -38,6 +44,10 @@ BOMBS = (
     b'{"a":' * 200_000,
 )
 """Certificates that a parser would choke on."""
+SILENT = 40
+"""Connections that are opened at a time and say half a request."""
+OFTEN = 0.02
+"""Seconds between two reruns that a flood asks for, whether the one before was answered or not."""
 
 
 @dataclass
@@ -47,28 +57,44 @@ class Attack:
     address: str
     folder: Path
     at_once: int = 1
-    """Sessions that send hostile certificates at the same time, and as many that send files."""
+    """How many of each kind are at work at the same time."""
     tried: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.folder.mkdir(exist_ok=True)
         self.mark: Mark = make_marks(1, self.folder)[0]
 
+    @property
+    def kinds(self) -> dict[str, Callable[[float], Awaitable[None]]]:
+        """Every kind of act, by the word with which its counts begin."""
+        return {
+            "certificates": self._certificates,
+            "files": self._files,
+            "slow files": self._slow_files,
+            "runs": self._places,
+            "reruns": self._reruns,
+            "connections": self._silence,
+        }
+
     async def until(self, end: float) -> None:
         """All of it, again and again, until the time is over."""
         work = [
-            self._again(act, end) for act in (self._certificates, self._files) for _ in range(self.at_once)
+            self._again(kind, act, end)
+            for kind, act in self.kinds.items()
+            for _ in range(NAMES if kind == "runs" else self.at_once)
         ]
-        work += [self._again(self._places, end) for _ in range(NAMES)]
         await asyncio.gather(*work)
 
-    async def _again(self, act: object, end: float) -> None:
+    async def _again(self, kind: str, act: Callable[[float], Awaitable[None]], end: float) -> None:
         while time.monotonic() < end:
             try:
                 async with asyncio.timeout(max(1.0, end - time.monotonic())):
-                    await act(end)  # type: ignore[operator]
+                    await act(end)
             except (OSError, TimeoutError, websockets.WebSocketException, AssertionError) as error:
-                self.tried[f"{act.__name__}: {type(error).__name__}"] += 1  # type: ignore[attr-defined]
+                if (
+                    time.monotonic() < end
+                ):  # what the end of the attack breaks off is nothing that the server did
+                    self.tried[f"{kind}: broken off ({type(error).__name__})"] += 1
                 await asyncio.sleep(0.2)
 
     async def _enter(self, question: str = "") -> LineVisitor:
@@ -85,9 +111,11 @@ class Attack:
                 if time.monotonic() > end:
                     return
                 await page._until(lambda: "debug_file" in page.ids)
+                before = len(page.alerts)
                 await page.bring("debug_file", f"evil-{number}.json", BOMBS[number % len(BOMBS)])
                 await page._settle()
-                self.tried["certificates sent"] += 1
+                self.tried["certificates: sent"] += 1
+                self.tried["certificates: refused in a sentence"] += len(page.alerts) > before
         finally:
             await page.close()
 
@@ -99,43 +127,132 @@ class Attack:
                 if time.monotonic() > end:
                     return
                 place = await page.announce("large.off")
+                announced = "announced" if number % 2 == 0 else "under an invented name"
                 if number % 2:
                     place = f"{place.rpartition('/')[0]}/{uuid.uuid4()}"
                 try:
                     await page.send_file(place, "large.off", LARGE)
-                    self.tried["files of 49 MB taken"] += 1
+                    self.tried[f"files: of 49 MB, {announced}, taken"] += 1
                 except urllib.error.HTTPError as error:
-                    self.tried[f"files of 49 MB refused ({error.code})"] += 1
+                    self.tried[f"files: of 49 MB, {announced}, refused ({error.code})"] += 1
                 except OSError:
-                    self.tried["files of 49 MB cut off"] += 1
+                    self.tried[f"files: of 49 MB, {announced}, cut off"] += 1
         finally:
             await page.close()
+
+    async def _slow_files(self, end: float) -> None:
+        """Files that are announced, and then hardly come: each would keep its room on the way for two minutes."""
+        page = await self._enter()
+        try:
+            place = await page.announce("slow.off")
+            self.tried["slow files: begun"] += 1
+            closed = await asyncio.to_thread(self._trickle, page, place, end)
+            self.tried["slow files: ended by the server"] += closed
+        finally:
+            await page.close()
+
+    def _trickle(self, page: LineVisitor, place: str, end: float) -> bool:
+        parts = urlsplit(self.address)
+        line = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+        try:
+            line.putrequest("PUT", place)
+            for name, value in (
+                ("Content-Type", "multipart/form-data; boundary=slow"),
+                ("Content-Length", str(len(LARGE))),
+                ("X-Xsrftoken", page.cookie),
+                ("Cookie", page.cookies),
+            ):
+                line.putheader(name, value)
+            line.endheaders()
+            while time.monotonic() < end:
+                line.send(b"-")
+                time.sleep(0.25)
+        except OSError:
+            return True
+        finally:
+            line.close()
+        return False
 
     async def _places(self, end: float) -> None:
         """Three runs that nobody waits for, and then gone."""
         page = await self._enter(ENDLESS)
         try:
             for _ in range(3):
+                before, said = page.status[0], len(page.alerts)
                 await page._press("start")
                 await page._settle()
-                self.tried["runs asked for"] += 1
+                self.tried["runs: asked for"] += 1
+                self.tried["runs: begun"] += page.status[0] != before
+                self.tried["runs: refused in a sentence"] += len(page.alerts) > said
             await asyncio.sleep(2.0)
         finally:
             await page.close()
+
+    async def _reruns(self, end: float) -> None:
+        """A page that asks to be drawn anew far more often than it can be."""
+        page = await self._enter()
+        try:
+            await page._go("Explore")
+            before = page.finished
+            for _ in range(200):
+                if time.monotonic() > end:
+                    break
+                await page._say()
+                self.tried["reruns: asked for"] += 1
+                await asyncio.sleep(OFTEN)
+            self.tried["reruns: answered"] += page.finished - before
+        finally:
+            await page.close()
+
+    async def _silence(self, end: float) -> None:
+        """Connections that say half a request, and hold on."""
+        parts = urlsplit(self.address)
+        lines = [await asyncio.open_connection(parts.hostname, parts.port) for _ in range(SILENT)]
+        self.tried["connections: opened"] += len(lines)
+        try:
+            for _, writer in lines:
+                writer.write(b"GET / HTTP/1.1\r\nHost: ")
+            read = [asyncio.ensure_future(reader.read()) for reader, _ in lines]
+            done, waiting = await asyncio.wait(read, timeout=min(45.0, max(0.1, end - time.monotonic())))
+            self.tried["connections: ended by the server"] += len(done)
+            for each in waiting:
+                each.cancel()
+        finally:
+            for _, writer in lines:
+                writer.close()
+
+
+def idle_kinds(tried: dict[str, int]) -> list[str]:
+    """The kinds of act of which none came as far as the server: an attack without them proves nothing."""
+    came = ("sent", "taken", "refused (", "begun", "answered", "opened")
+    kinds = ("certificates", "files", "slow files", "runs", "reruns", "connections")
+
+    def reached(kind: str) -> bool:
+        return any(
+            count and words.startswith(f"{kind}:") and any(word in words for word in came)
+            for words, count in tried.items()
+        )
+
+    return [kind for kind in kinds if not reached(kind)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.attacker", description=__doc__)
     parser.add_argument("address")
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument(
-        "--at-once", type=int, default=1, help="certificates, and files, on their way at a time"
-    )
+    parser.add_argument("--at-once", type=int, default=1, help="acts of each kind at a time")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        attack = Attack(given.address, Path(folder), given.at_once)
-        asyncio.run(attack.until(time.monotonic() + given.seconds))
-    print(json.dumps(attack.tried))
+    asyncio.run(_report(given.address, given.seconds, given.at_once))
+
+
+async def _report(address: str, seconds: float, at_once: int) -> None:
+    """Attack, say what came of it, and end at once: threads that still send would hold the process up for minutes."""
+    folder = Path(tempfile.mkdtemp())
+    attack = Attack(address, folder, at_once)
+    await attack.until(time.monotonic() + seconds)
+    shutil.rmtree(folder, ignore_errors=True)
+    print(json.dumps({words: count for words, count in attack.tried.items() if count}), flush=True)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ class LineVisitor(Visit):
         self.stamp = self.shown = self.finished = 0
         self.idle = True
         self.download = ""
+        self.alerts: list[str] = []
         self.status: tuple[str, str] = ("", "")
         self.urls: Any = None
         self.polls: dict[str, asyncio.Task[None]] = {}
@@ -283,6 +284,8 @@ class LineVisitor(Visit):
         kind = element.WhichOneof("type")
         if kind == "exception":
             self.troubles.append(f"shows an error: {element.exception.message}")
+        elif kind == "alert":
+            self.alerts.append(element.alert.body)
         elif kind == "html":
             found = _FACTS.search(element.html.body)
             self.status = (found[1], found[2]) if found else self.status

@@ -17,12 +17,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from benchmarks.evaluation import packed_gallery
+from tpc_core.data import open_dataset
 from tpc_core.engines import LocalEngine
+from tpc_core.errors import InvalidFile
 from tpc_core.evaluation import InlineEngine, Request, evaluate
 from tpc_core.evaluation.sums import Sums
 
@@ -127,21 +130,72 @@ WAYS: dict[str, Callable[[Request, Path], None]] = {
 }
 
 
-def compare(request: Request, folder: Path) -> list[str]:
-    """The ways whose table is not that of the first one."""
-    wrong, first = [], ""
+@dataclass(frozen=True)
+class Made:
+    """A table that was made in one of the ways."""
+
+    way: str
+    digest: str
+    seconds: float
+
+
+def compare(request: Request, folder: Path) -> Iterator[Made]:
+    """The tables of all ways that are possible here, one after the other."""
     for number, (name, way) in enumerate(WAYS.items()):
         if "Ray" in name and not find_spec("ray"):
-            print(f"{name:38} Ray is not installed", flush=True)
             continue
         out, start = folder / str(number), time.monotonic()
         way(request, out)
-        table = hashlib.sha256((out / "objects.csv").read_bytes()).hexdigest()[:16]
-        first = first or table
-        if table != first:
-            wrong.append(name)
-        print(f"{name:38} {table} {time.monotonic() - start:8.1f} s", flush=True)
-    return wrong
+        digest = hashlib.sha256((out / "objects.csv").read_bytes()).hexdigest()[:16]
+        made = Made(name, digest, time.monotonic() - start)
+        print(f"{name:38} {digest} {made.seconds:8.1f} s", flush=True)
+        yield made
+
+
+def tables(every: int, *, of_gallery: bool) -> list[Made]:
+    """One evaluation in all ways."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        with packed_gallery(folder) if of_gallery else nullcontext():
+            request = Request(
+                model="pointnet64-noise", claims=CLAIMS, budget_samples=20_000, device="cpu", every=every
+            )
+            return list(compare(request, folder))
+
+
+def _has_modelnet40() -> bool:
+    try:
+        open_dataset("modelnet40", "test")
+    except InvalidFile:
+        return False
+    return True
+
+
+def measure(*, full: bool) -> list[str]:
+    """The section of RESULTS.md: of ModelNet40 where it is, else of the gallery."""
+    here = _has_modelnet40()
+    every = (25 if full else 100) if here else (1 if full else 4)
+    made = tables(every, of_gallery=not here)
+    of = (
+        f"every {every}th object of {'ModelNet40' if here else 'the gallery'}" if every > 1 else "the gallery"
+    )
+    lines = [
+        "## One table from every engine",
+        "",
+        f"`pointnet64-noise` on {of}, {len(CLAIMS)} claims ({', '.join(CLAIMS)}). The tables (objects.csv) are "
+        "compared byte by byte; seconds with all that is started, killed and resumed.",
+        "",
+        "| engine | s | SHA-256 of the table | same |",
+        "|---|---:|---|---|",
+    ]
+    same = {True: "yes", False: "NO"}
+    lines += [
+        f"| {each.way} | {each.seconds:.0f} | `{each.digest}` | {same[each.digest == made[0].digest]} |"
+        for each in made
+    ]
+    if not find_spec("ray"):
+        lines += ["", "Ray is not installed here."]
+    return lines
 
 
 def main() -> None:
@@ -151,17 +205,8 @@ def main() -> None:
         "--gallery", action="store_true", help="the built-in objects in the place of ModelNet40"
     )
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        with packed_gallery(folder) if given.gallery else nullcontext():
-            request = Request(
-                model="pointnet64-noise",
-                claims=CLAIMS,
-                budget_samples=20_000,
-                device="cpu",
-                every=given.every,
-            )
-            wrong = compare(request, folder)
+    made = tables(given.every, of_gallery=given.gallery)
+    wrong = [each.way for each in made if each.digest != made[0].digest]
     for name in wrong:
         print(f"another table: {name}")
     print("all tables are the same, byte for byte" if not wrong else "tables differ")

@@ -2,13 +2,14 @@
 
     tpc evaluate --plan paper --out runs/eval/paper
     python scripts/cards.py runs/eval/paper
-    tpc report results/paper/summaries --out results/paper
+    tpc report results/paper/summaries --seeds results/paper/seeds --out results/paper
 
 Objects are evaluated in a shuffled order, so an evaluation that is not finished is of a random part of the split; its
 figures say of how many objects they are. Left out are evaluations of other weights than the checkpoint's, and of fewer
 objects than the summary that is kept already.
 A card has the figures of the proofs that its network was trained for, at its own number of points; summaries of certain
 proofs, of other sizes, and of certain proofs about compositions (with budgets of their own) have their own names.
+Networks of other seeds (`tpc train --seed`) are not shipped; their summaries lie in results/paper/seeds.
 """
 
 from __future__ import annotations
@@ -24,10 +25,13 @@ from tpc_core.evaluation.journal import NAME
 from tpc_core.evaluation.summary import read_summary, to_json
 from tpc_core.models import load_card, load_model
 from tpc_core.models.card import Measurement
+from tpc_core.models.seeds import recipe_of
 from tpc_core.models.store import CHECKPOINTS
 from tpc_core.transforms import parts_of
 
-SUMMARIES = Path(__file__).resolve().parents[1] / "results" / "paper" / "summaries"
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "paper"
+SUMMARIES = RESULTS / "summaries"
+SEEDS = RESULTS / "seeds"
 
 
 def measurements(figures: Figures) -> tuple[Measurement, list[Measurement]]:
@@ -68,6 +72,11 @@ def main(runs: list[str]) -> int:
         name = figures.settings.model
         if figures.settings.model_digest != load_model(name).digest:
             print(f"{name}: left out, of other weights")
+            continue
+        if recipe_of(name)[1] is not None:
+            SEEDS.mkdir(exist_ok=True)
+            _write(SEEDS / f"{name}.json", to_json(figures))
+            print(f"{name}: {figures.done} objects, another seed")
             continue
         card, certain = load_card(name), figures.settings.proof == "certain"
         own_size = figures.settings.points == card.num_points

@@ -103,7 +103,7 @@ class CaseView:
             what = (
                 "part segmentation has one class for each point"
                 if self.ledger.chosen is not None
-                else ("the run ended before it knew its class; let it go on first")
+                else ("the run ended before the class was known; continue it first")
             )
             raise InvalidValue(what)
         return target

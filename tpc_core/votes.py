@@ -262,7 +262,7 @@ def answered(counts: Counts) -> Counts:
 def _require_answers(broken: bool) -> None:
     """NaN is no vote: the largest of NaNs is the first class, which would get votes that nobody gave it."""
     if broken:
-        raise InvalidValue("the network answers NaN to a shaken cloud, which is a vote for no class")
+        raise InvalidValue("the network answers NaN to a cloud with noise, and NaN is not a vote for a class")
 
 
 def _blocks(which: int, ballot: Ballot) -> Iterator[Block]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 MEANINGS = {
@@ -26,7 +28,7 @@ CSS = """
 """
 
 
-def colour_key() -> None:
-    """The legend of the whole app."""
-    entries = "".join(f'<span><i class="{name}"></i>{words}</span>' for name, words in MEANINGS.items())
-    st.html(f'<div class="tpc-key" role="note" aria-label="What the colours mean">{entries}</div>')
+def colour_key(meanings: Mapping[str, str] = MEANINGS, title: str = "What the colours mean") -> None:
+    """The legend of the whole app; a page in another language gives its own words."""
+    entries = "".join(f'<span><i class="{name}"></i>{words}</span>' for name, words in meanings.items())
+    st.html(f'<div class="tpc-key" role="note" aria-label="{title}">{entries}</div>')

@@ -15,8 +15,9 @@ _CSS = """
 .block-container { padding: 4.2rem 1.6rem .4rem; max-width: 1900px; }
 [data-testid=stVerticalBlock] { gap: .6rem; }
 [data-testid=stCaptionContainer] { color: var(--tpc-unknown); opacity: 1; }
-:is([data-testid=stBaseButton-primary], [data-tag]) :is(p, span) { color: var(--tpc-on-primary) !important; }
-[data-testid=stBaseButton-primary]:is(:hover, :focus, :active):not(:disabled) {
+:is([data-testid^=stBaseButton-primary]:not(:disabled), [data-tag]) :is(p, span) {
+  color: var(--tpc-on-primary) !important; }
+[data-testid^=stBaseButton-primary]:is(:hover, :focus, :active):not(:disabled) {
   background: color-mix(in srgb, var(--tpc-primary) 88%, var(--tpc-on-primary)); }
 [data-tag] svg { fill: var(--tpc-on-primary); }
 h2 { font-size: 1.15rem !important; }

@@ -19,8 +19,8 @@ from app.figures.theme import LIGHT, Figure
 from app.server.jobs import CellView, Count
 from tpc_core import Certificate
 from tpc_core.case_view import ATTACK, CaseView
-from tpc_core.certificate.sentence import confidence_words
-from tpc_core.covers.lattice import level as cell_level
+from tpc_core.certificate import confidence_words
+from tpc_core.covers import cell_level
 from tpc_core.explain import explain_certificate
 from tpc_core.landscape import Landscape
 from tpc_core.ledger import family_level, refutation_level
@@ -123,7 +123,9 @@ def _evidence_panel(view: CaseView, landscape: Landscape | None) -> Panel | None
     (place,) = view.leaves
     if kind == "group":
         figure = group_figure(view.votes_of(place), name, LIGHT)
-        return Panel("map", "Votes over all rotations: a top class is a top class under every one.", figure)
+        return Panel(
+            "map", "Votes over all rotations: the class that wins is the same for every rotation.", figure
+        )
     if landscape is not None:
         scene = MapScene(
             landscape.chart,
@@ -163,7 +165,8 @@ def _map(view: CaseView) -> Panel | None:
     if not leaves or dim > 3:
         return None
     passed = sum(leaf.state == "passed" for leaf in leaves)
-    caption = f"{passed} of {len(leaves)} tested cells passed. Each speaks for its own attacks only; hover to read one."
+    passing = f"{passed} of {len(leaves)} tested cells passed."
+    caption = f"{passing} Each covers its own attacks only. Point at one to see it."
     return Panel("map", caption, region_map(case_scene(view, leaves, None if dim == 1 else "bound"), LIGHT))
 
 

@@ -42,7 +42,9 @@ def votes_curve(view: CaseView, forecasts: Sequence[RadiusForecast], theme: Them
             "yref": "paper",
             "y": 0.04,
             "xanchor": "left",
-            "text": " cast so far",
+            "yanchor": "bottom",
+            "text": "cast so far",
+            "textangle": -90,
             "showarrow": False,
             "font": {"size": 12, "color": theme.muted},
         }
@@ -84,7 +86,7 @@ def sigma_curve(view: CaseView, looks: Sequence[SigmaLook], theme: Theme) -> Fig
 
 
 def _words(look: SigmaLook) -> str:
-    votes = f"{look.votes:,.0f} votes" if math.isfinite(look.votes) else "not at any cost"
+    votes = f"{look.votes:,.0f} votes" if math.isfinite(look.votes) else "more votes would not help"
     return (
         f"{look.at_identity:.0%} of votes without an attack<br>{look.weakest:.0%} at the weakest place<br>"
         f"whole region: {votes}"
@@ -136,10 +138,10 @@ def _curve(
     layout["annotations"] = [
         {
             "xref": "paper",
-            "x": 0.01,
+            "x": 0.99,
             "y": factor,
-            "xanchor": "left",
-            "yanchor": "bottom",
+            "xanchor": "right",
+            "yanchor": "top",
             "text": "asked for",
             "showarrow": False,
             "font": {"size": 12, "color": theme.muted},

@@ -87,13 +87,13 @@ def turning_figure(
         theme, words("lesson6.fig_votes"), range=[-0.04, 1.06], tickformat=".0%", tickvals=[0, 0.5, 1]
     )
     low, high = group.together
-    layout["annotations"] = [
+    traces.append(  # the band is a shape; this is its line in the legend
         {
-            "x": 180, "y": high, "xanchor": "right", "yanchor": "bottom", "showarrow": False,
-            "text": words("lesson6.fig_band", low=low, high=high),
-            "font": {"size": 12, "color": colours["p"]},
+            "type": "scatter", "mode": "markers", "x": [None], "y": [None],
+            "name": words("lesson6.fig_band", low=low, high=high),
+            "marker": {"symbol": "square", "size": 14, "color": colours["p"], "opacity": 0.25},
         }
-    ]  # fmt: skip
+    )  # fmt: skip
     layout["shapes"] = [
         {
             "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": low, "y1": high, "layer": "below",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from app.figures.arrays import packed
 from app.figures.point_groups import part_colour
 from app.figures.theme import Figure, Theme, axis, base_layout
+from app.figures.threshold import threshold
 
 
 def bounds_figure(
@@ -37,29 +38,7 @@ def bounds_figure(
     layout["xaxis"] = axis(theme, "points, highest bound first", range=[0, len(bounds) + 1])
     low = min(0.45, float(np.floor(10 * min(bounds.min(initial=1.0), needed)) / 10))
     layout["yaxis"] = axis(theme, "p<sub>A</sub> of the point's part, at least", range=[low, 1.02])
-    layout["shapes"] = [
-        {
-            "type": "line",
-            "xref": "paper",
-            "x0": 0,
-            "x1": 1,
-            "y0": needed,
-            "y1": needed,
-            "line": {"color": theme.text, "width": 2, "dash": "dot"},
-        }
-    ]
-    layout["annotations"] = [
-        {
-            "xref": "paper",
-            "x": 0.01,
-            "y": needed,
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "showarrow": False,
-            "text": f"needed {needed:.4f}",
-            "font": {"color": theme.muted, "size": 12},
-        }
-    ]
+    layout |= threshold(needed, f"needed {needed:.4f}", "left", theme)
     return {"data": traces, "layout": layout}
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.figures.theme import GREY, KINDS, Figure, Theme, axis, base_layout
-from tpc_core.evaluation.report import spoken_radius
-from tpc_core.evaluation.standing import Standing
+from tpc_core.evaluation import Standing, spoken_radius
 
 ROW = 27
 """Pixels for each row."""
@@ -60,7 +59,8 @@ def standing_figure(rows: Sequence[Standing], theme: Theme) -> Figure:
             }
         )  # fmt: skip
     layout = base_layout(theme, showlegend=True, hovermode="closest")
-    layout["margin"] = {"l": 10, "r": 16, "t": 34, "b": 40}
+    # The legend stands beside the button above the plot, not under it.
+    layout["margin"] = {"l": 10, "r": 16, "t": 58, "b": 40}
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 13}}
     layout["xaxis"] = axis(theme, "percent of objects", range=[0, 101], fixedrange=True)
     layout["yaxis"] = axis(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.figures.theme import KINDS, RIGHT, WRONG, Figure, Theme, axis, base_layout
+from app.figures.threshold import threshold
 from app.server.jobs import Count
 from tpc_core.explain import probability
 
@@ -45,29 +46,7 @@ def convergence_figure(counts: Sequence[Count], needed: float | None, theme: The
     lowest = min([0.9, *(b for b in bounds if b), *share, *([needed] if needed else [])])
     layout["yaxis"] = axis(theme, "p<sub>A</sub>", range=[max(0.0, np.floor(lowest * 10 - 0.5) / 10), 1.005])
     if needed is not None:
-        layout["shapes"] = [
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": needed,
-                "y1": needed,
-                "line": {"color": theme.text, "width": 2, "dash": "dot"},
-            }
-        ]
-        layout["annotations"] = [
-            {
-                "xref": "paper",
-                "x": 1,
-                "y": needed,
-                "xanchor": "right",
-                "yanchor": "bottom",
-                "showarrow": False,
-                "text": f"needed {probability(needed)}",
-                "font": {"color": theme.muted, "size": 12},
-            }
-        ]
+        layout |= threshold(needed, f"needed {probability(needed)}", "right", theme)
     return {"data": traces, "layout": layout}
 
 

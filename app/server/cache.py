@@ -10,12 +10,10 @@ from torch import Tensor
 
 from app.figures.portraits import portrait
 from tpc_core import Model, list_models, load_model, load_shape, open_dataset, parse_transform
-from tpc_core.bounds.choose import bounded_model_for, bounded_models
+from tpc_core.bounds import bounded_model_for, bounded_models
 from tpc_core.data import Dataset, Shape
 from tpc_core.errors import TpcError
-from tpc_core.models import ModelCard
-from tpc_core.models.choose import fitting_models, model_for
-from tpc_core.models.precision import FULL, parse_variant
+from tpc_core.models import FULL_PRECISION, ModelCard, fitting_models, model_for, parse_variant
 from tpc_core.smoothing import parse_smoothing
 from tpc_core.votes import resolve_device
 
@@ -56,7 +54,7 @@ def knows(name: str) -> bool:
             parse_smoothing(variant.smoothing)
     except TpcError:
         return False
-    return variant.precision == FULL and variant.checkpoint in {card.name for card in model_cards()}
+    return variant.precision == FULL_PRECISION and variant.checkpoint in {card.name for card in model_cards()}
 
 
 def model(name: str) -> Model:

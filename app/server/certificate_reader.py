@@ -1,6 +1,7 @@
 """What the upload process does with a certificate: it checks its form, and sends it back in its shortest form.
 
-The process imports this module as its reader (app/session/uploads.py). What a certificate is, is said in one line:
+The process imports this module as its reader (app/session/uploads.py); packages are empty there, so names come from the
+modules that define them. What a certificate is, is said in one line:
 another schema changes `answer` and nothing else.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -17,8 +18,12 @@ LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 CODE = 4
 ROOMS = 200
 PLAYERS = 120
+ROOMS_OF_ONE = 4
+"""Rooms of one visitor; a fifth takes the place of one of them."""
 LONGEST_NAME = 20
 FORGOTTEN_AFTER = 24 * 3600.0
+IN_PLAY = 300.0
+"""Seconds after an attack during which a room is not closed for another."""
 PAUSE = 1.0
 """Seconds between two submissions of one visitor."""
 
@@ -41,6 +46,10 @@ class Entry:
     says: str
 
 
+Whose = tuple[str, str]
+"""The name under which a visitor is counted, and their machine."""
+
+
 @dataclass
 class Room:
     """One object, one transform, and the best attack of each player."""
@@ -48,8 +57,40 @@ class Room:
     code: str
     object: str
     opened: float
+    owner: Whose
     entries: dict[str, Entry] = field(default_factory=dict)
+    machines: dict[str, str] = field(default_factory=dict)
+    """Where each player plays."""
     _last: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def moved(self) -> float:
+        """When the room was opened, or somebody last submitted an attack."""
+        return max([self.opened, *self._last.values()])
+
+    def last(self, visitor: str) -> float | None:
+        """When a player last submitted an attack."""
+        return self._last.get(visitor)
+
+    def note(self, visitor: str, machine: str, now: float) -> None:
+        """A player submits an attack."""
+        self._last[visitor] = now
+        self.machines[visitor] = machine
+
+    def make_room(self, machine: str, size: float) -> None:
+        """Let an attack in where all places are taken: for the largest one from the machine that has most.
+
+        RoomIsFull where the newcomer's machine has as many, and the new attack is no smaller.
+        """
+        if len(self.entries) < PLAYERS:
+            return
+        counts = Counter(self.machines[visitor] for visitor in self.entries)
+        crowd = max(counts, key=lambda name: counts[name])
+        theirs = [visitor for visitor in self.entries if self.machines[visitor] == crowd]
+        going = max(theirs, key=lambda visitor: self.entries[visitor].size)
+        if counts[machine] + 1 >= counts[crowd] and size >= self.entries[going].size:
+            raise RoomIsFull(f"this room has {PLAYERS} players, and no place for more")
+        del self.entries[going], self.machines[going], self._last[going]
 
 
 class Rooms:
@@ -60,14 +101,19 @@ class Rooms:
         self._lock = threading.Lock()
         self._rooms: dict[str, Room] = {}
 
-    def open(self, spec: str) -> str:
+    def open(self, spec: str, owner: Whose = ("", "")) -> str:
         """A new room for an object; its code."""
         with self._lock:
             self._forget()
-            if len(self._rooms) >= ROOMS:
-                raise RoomIsFull("there are too many rooms on this server; try again tomorrow")
+            mine = [room for room in self._rooms.values() if room.owner == owner]
+            if len(mine) >= ROOMS_OF_ONE:
+                self._close(mine)
+            elif len(self._rooms) >= ROOMS:
+                counts = Counter(room.owner[1] for room in self._rooms.values())
+                crowd = max(counts, key=lambda name: counts[name])
+                self._close([room for room in self._rooms.values() if room.owner[1] == crowd])
             code = self._new_code()
-            self._rooms[code] = Room(code, spec, self._clock())
+            self._rooms[code] = Room(code, spec, self._clock(), owner)
             return code
 
     def object_of(self, code: str) -> str:
@@ -76,16 +122,24 @@ class Rooms:
             return self._room(code).object
 
     def submit(
-        self, code: str, visitor: str, name: str, size: float, values: tuple[float, ...], says: str
+        self,
+        code: str,
+        visitor: str,
+        name: str,
+        size: float,
+        values: tuple[float, ...],
+        says: str,
+        machine: str = "",
     ) -> bool:
         """Keep an attack that was checked; True where it is the player's best so far."""
         with self._lock:
             room, now = self._room(code), self._clock()
-            if now - room._last.get(visitor, -PAUSE) < PAUSE:
+            last = room.last(visitor)
+            if last is not None and now - last < PAUSE:
                 raise TooFast("please wait a second before the next attack")
-            if visitor not in room.entries and len(room.entries) >= PLAYERS:
-                raise RoomIsFull(f"this room has {PLAYERS} players, and no place for more")
-            room._last[visitor] = now
+            if visitor not in room.entries:
+                room.make_room(machine, size)
+            room.note(visitor, machine, now)
             before = room.entries.get(visitor)
             better = before is None or size < before.size
             if better:
@@ -98,13 +152,25 @@ class Rooms:
     def rests(self, code: str) -> float:
         """Seconds since the room was opened, or since somebody last submitted an attack."""
         with self._lock:
-            room = self._room(code)
-            return self._clock() - max([room.opened, *room._last.values()])
+            return self._clock() - self._room(code).moved
 
     def ranking(self, code: str) -> list[Entry]:
         """The best attacks, smallest first."""
         with self._lock:
             return sorted(self._room(code).entries.values(), key=lambda entry: entry.size)
+
+    def _close(self, rooms: list[Room]) -> None:
+        """Close one of these rooms: of whoever has most, the one that has rested for longest.
+
+        A room in which somebody has just played stays; RoomIsFull where all are so.
+        """
+        now = self._clock()
+        idle = [room for room in rooms if not room.entries or now - room.moved >= IN_PLAY]
+        if not idle:
+            raise RoomIsFull("there are too many rooms; try again in a few minutes")
+        counts = Counter(room.owner for room in rooms)
+        going = min(idle, key=lambda room: (-counts[room.owner], room.moved))
+        del self._rooms[going.code]
 
     def _room(self, code: str) -> Room:
         self._forget()

@@ -49,7 +49,7 @@ def engine_of(settings: Mapping[str, str]) -> Engine:
         return LocalEngine(int(workers) or None, nice=int(_number(settings, "TPC_NICE", NICE)))
     if name != "ray":
         raise InvalidValue(f"TPC_ENGINE is local or ray, not {name!r}")
-    from tpc_core.engines.ray_cluster import RayEngine
+    from tpc_core.engines import RayEngine
 
     return RayEngine(
         settings.get("TPC_RAY_ADDRESS"),

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from app.components.stage import BUNDLE, bundle_name
-from tpc_core.machinery.atomic import write_atomically
+from tpc_core.machinery import write_atomically
 from tpc_core.shipped import shipped
 
 APP = Path(__file__).resolve().parents[1]

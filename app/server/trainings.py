@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from tpc_core.errors import TpcError
-from tpc_core.training.config import TrainConfig
-from tpc_core.training.retrain import Retraining
+from tpc_core.training import Retraining, TrainConfig
 
 
 class OneAtATime(TpcError):

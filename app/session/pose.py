@@ -10,8 +10,7 @@ from torch import Tensor
 
 from tpc_core import Transform, parse_transform
 from tpc_core.errors import TpcError
-from tpc_core.transforms import SINGLE, Composition, CoordinateNoise, Parameter
-from tpc_core.transforms.base import AXES
+from tpc_core.transforms import AXES, SINGLE, Composition, CoordinateNoise, Parameter
 
 HISTORY = 100
 NOISE_SEED = 0

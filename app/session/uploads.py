@@ -15,8 +15,7 @@ from functools import lru_cache
 from tpc_core import Certificate
 from tpc_core.border import CERTIFICATE, read_json
 from tpc_core.data import Shape
-from tpc_core.data.sandbox import Sandbox, read_untrusted, safe_name
-from tpc_core.data.sandbox.frames import receive_document
+from tpc_core.data.sandbox import Sandbox, read_untrusted, receive_document, safe_name
 
 KEPT = 4
 """Files of one visitor; the oldest make room."""

@@ -15,9 +15,8 @@ from app.server import cache
 from app.server.owner import may_add
 from app.widgets.object_stage import object_stage
 from tpc_core import parse_transform
-from tpc_core.data import Dataset, open_dataset
+from tpc_core.data import FOLDER_VARIABLES, Dataset, open_dataset
 from tpc_core.data.own import own_names
-from tpc_core.data.roots import VARIABLES
 from tpc_core.errors import TpcError
 
 KNOWN = {"ModelNet40": "modelnet40", "ShapeNet part": "shapenetpart"}
@@ -133,20 +132,20 @@ def _preview(data: Dataset, row: int) -> None:
 
 def _folder(name: str) -> None:
     """Whoever runs the server may say where the data lie."""
-    if not may_add() or name not in VARIABLES:
+    if not may_add() or name not in FOLDER_VARIABLES:
         return
     given = st.text_input("The folder that holds it", key=f"{name}_folder", placeholder="~/data")
     if not st.button("Look there", key=f"{name}_look", disabled=not given.strip()):
         return
-    before = os.environ.get(VARIABLES[name])
-    os.environ[VARIABLES[name]] = str(Path(given.strip()).expanduser())
+    before = os.environ.get(FOLDER_VARIABLES[name])
+    os.environ[FOLDER_VARIABLES[name]] = str(Path(given.strip()).expanduser())
     try:
         open_dataset(name, "test")
     except TpcError as error:
         if before is None:
-            del os.environ[VARIABLES[name]]
+            del os.environ[FOLDER_VARIABLES[name]]
         else:
-            os.environ[VARIABLES[name]] = before
+            os.environ[FOLDER_VARIABLES[name]] = before
         st.error(literal(error))
         return
     cache.dataset.clear()

@@ -15,9 +15,8 @@ from app.session.links import Piece
 from app.session.uploads import is_upload, read_upload
 from app.widgets.datasets import browse, datasets, parsed_spec, step
 from tpc_core import gallery
-from tpc_core.data import MODELNET40_CLASSES, Shape
-from tpc_core.data.files.load import FORMATS
-from tpc_core.data.pose import turned_z_up
+from tpc_core.data import MODELNET40_CLASSES, Shape, turned_z_up
+from tpc_core.data.files import FORMATS
 from tpc_core.data.sandbox import warm_up
 from tpc_core.errors import TpcError, UnknownName
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from app.figures.debug_gap import gap_figure
 from app.figures.debug_map import curve, heatmap, volume
 from app.figures.debug_take import votes_curve
 from app.figures.theme import DARK, LIGHT
+from app.pages.debug import work
+from app.pages.debug.cases import Case
 from app.pages.debug.examples import EXAMPLES
 from app.server.jobs import JobBoard, TooManyJobs
 from app.server.jobs.board import TASKS_PER_VISITOR
@@ -191,6 +194,21 @@ def test_one_click_finishes_the_whole_run_within_twice_the_votes_that_it_says() 
     assert app.session_state["debug_panel"] == "Compare"
     assert app.session_state["debug_other"].startswith("file:")
     assert app.session_state["run"] == after.id.removeprefix("run:")
+
+
+@needs_model
+def test_a_run_that_went_on_says_its_time_by_the_votes_that_it_cast_itself(monkeypatch) -> None:
+    """Its certificate has the votes of all its parts, and the seconds of the last one only."""
+    certificate = made(2).model_copy(update={"seconds": 0.1})
+    monkeypatch.setattr(work, "votes_per_second", lambda *_: 500.0)
+    view = CaseView.of(certificate)
+
+    def case(cast: int) -> Any:
+        return SimpleNamespace(case=Case("run:1", "a run", certificate, None, None, cast), view=view)
+
+    assert work.pace(case(cast=128), SimpleNamespace()) == 500  # too few to tell
+    assert work.pace(case(cast=1000), SimpleNamespace()) == pytest.approx(10_000)
+    assert work.pace(case(cast=0), SimpleNamespace()) == 500  # from a file
 
 
 @needs_model

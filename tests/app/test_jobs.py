@@ -20,6 +20,7 @@ from app.server.jobs.admission import PER_VISITOR
 from tests.engines.models import Broken, Gate, Gated, until
 from tpc_core import Budget, Options, Question, load_model, load_object, verify
 from tpc_core.errors import InvalidValue
+from tpc_core.votes import Voter
 
 
 def request(model, cloud, transform: str = "z-taper", radius: float | str = 0.2, **options) -> Request:
@@ -60,6 +61,16 @@ def test_a_run_ends_with_a_certificate_that_verifies(sure, cloud, board) -> None
     assert view.covered == pytest.approx(1.0)
     assert view.samples == view.certificate.samples
     assert {leaf.state for leaf in view.leaves} == {"passed"}
+
+
+def test_no_vote_of_a_run_is_cast_in_this_process(sure, cloud, board, monkeypatch) -> None:
+    def forbidden(*_: object) -> None:
+        raise AssertionError("a vote in the server's process")
+
+    monkeypatch.setattr(Voter, "count_here", forbidden)
+    view = finished(board, sure, cloud)
+    assert view.status == "done", view.message
+    assert view.samples > 0
 
 
 def test_cells_fill_in_while_the_run_goes_on(sure, cloud, board, gate) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
+from torch import nn
 
 from app.figures.portraits import portrait
 from app.server import cache
-from app.server.owner import may_add, may_run_code
+from app.server.owner import asked_here, may_add, may_run_code
 from tests.data.test_own_data import meshes
 from tests.models.test_public_layouts import Sequential
 from tpc_core import list_models, load_model
@@ -24,6 +27,12 @@ from tpc_core.models import add_model
 from tpc_core.shipped import shipped
 from tpc_core.verify import verify
 
+CODE = """
+from torch import nn
+
+def make():
+    return nn.Sequential(nn.Conv1d(3, 5, 1), nn.AdaptiveMaxPool1d(1), nn.Flatten())
+"""
 GALLERY_RUN = shipped("results", "gallery")
 
 
@@ -160,6 +169,49 @@ def test_a_model_is_added_from_the_page(home: Path) -> None:
     assert load_model("mine").classes == list("abcde")
 
 
+def test_a_factory_with_its_weights_is_added_from_the_page_where_the_owner_allows_code(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors.torch import save_file
+
+    monkeypatch.setenv("TPC_RUN_CODE", "1")
+    (home / "page_net.py").write_text(CODE)
+    network = nn.Sequential(nn.Conv1d(3, 5, 1), nn.AdaptiveMaxPool1d(1), nn.Flatten())
+    save_file(network.state_dict(), home / "net.safetensors")
+    try:
+        app = opened(library_page, library_part="Add a model")
+        texts = {"Weights": str(home / "net.safetensors"), "Folder_of": str(home), "Classes": "a,b,c,d,e"}
+        fill(app, "Add the model", Name="mine", File="page_net:make", **texts)
+        assert "tpc train --from mine --data DATA" in [item.value for item in app.code]
+        clouds = torch.randn(3, 64, 3)
+        with torch.no_grad():
+            expected = network(clouds.transpose(1, 2))
+        torch.testing.assert_close(load_model("mine").classifier()(clouds), expected)
+        app = opened(library_page, library_part="Add a model")
+        fill(app, "Add the model", Name="mine", File="page_net:make", **texts)
+        assert "already" in said(app)
+        next(box for box in app.checkbox if box.label.startswith("Put it in the place")).check()
+        fill(app, "Add the model")
+        assert "one more model on every page" in said(app)
+    finally:
+        sys.modules.pop("page_net", None)
+
+
+def test_runs_of_any_folder_are_opened_for_the_owner_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(GALLERY_RUN, home / "elsewhere" / "mine")
+    for root, name in ((home / "elsewhere", "mine"), (home / "elsewhere" / "mine", "mine")):
+        app = opened(runs_page, runs_root=str(root), runs_run=name)
+        (chooser,) = [box for box in app.selectbox if box.label == "Run"]
+        assert chooser.options == ["Gallery", "mine"]
+        assert "44 objects" in said(app)
+    monkeypatch.setenv("TPC_ADD", "0")
+    app = opened(runs_page, runs_root=str(home / "elsewhere"))
+    assert [box.options for box in app.selectbox if box.label == "Run"] == [["Gallery"]]
+    assert not app.text_input
+
+
 @pytest.mark.parametrize("source", ["net.pt2", "net.ts", "my_package.nets:make"])
 def test_files_that_hold_code_are_refused_unless_the_owner_allows_them(home: Path, source: str) -> None:
     app = opened(library_page, library_part="Add a model")
@@ -182,6 +234,27 @@ def test_on_a_shared_server_nobody_adds_anything(home: Path, monkeypatch: pytest
     monkeypatch.setenv("TPC_HOST", "class.example.org")
     assert not may_add()
     assert not may_run_code()
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "here"),
+    [
+        ("127.0.0.1", {"Host": "localhost:8501"}, True),
+        ("::1", {"host": "[::1]:8501"}, True),
+        ("192.168.1.7", {"Host": "localhost:8501"}, False),  # a forged Host
+        ("127.0.0.1", {"Host": "class.example"}, False),  # a proxy, or a name that was bent to this machine
+        ("127.0.0.1", {"Host": "localhost", "X-Forwarded-For": "127.0.0.1"}, False),
+        ("127.0.0.1", {"Host": "localhost", "X-Forwarded-Proto": "https"}, False),
+        ("127.0.0.1", {"Host": "localhost", "via": "1.1 proxy"}, False),
+        ("127.0.0.1", {}, False),
+        (None, {"Host": "localhost"}, False),
+    ],
+)
+def test_the_owner_is_who_asks_on_this_machine(
+    address: str | None, headers: dict[str, str], here: bool
+) -> None:
+    """A server that listens to this machine alone may still be shared, by a proxy before it."""
+    assert asked_here(address, headers.items()) == here
 
 
 @pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", "../../x", "a b", "**bold**"])

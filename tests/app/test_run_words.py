@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from app.pages.certify import estimates
 from app.pages.certify.estimates import duration, in_words, remember_rate, votes_per_second
 from app.pages.certify.question_form import transform_names
 from app.session.uploads import Uploads, read_upload
 from tpc_core import Budget, Options, Question, TpcError, certify, load_model, load_object
 from tpc_core.certify.estimate import Estimate, estimate
+from tpc_core.engines import Call, LocalEngine
 
 
 def question(radius: Any = (20, 5), **options: Any) -> Question:
@@ -111,6 +113,24 @@ def test_the_next_run_is_expected_to_be_as_fast_as_the_last_one(sure, cloud) -> 
     remember_rate(_Ended(request, 64, 60.0))  # type: ignore[arg-type]  # too short to say anything
     remember_rate(_Ended(request, 4096, 60.0, live=True))  # type: ignore[arg-type]  # not over yet
     assert votes_per_second(sure, cloud) == 2048
+
+
+def test_a_page_does_not_wait_for_the_speed_of_a_busy_machine(engine: LocalEngine, monkeypatch) -> None:
+    """The estimate says its votes at once, and its seconds when they are known."""
+    monkeypatch.setattr(estimates, "engine", lambda: engine)
+    speeds, key = estimates._Speeds(), ("a model", 64)
+    assert speeds.within(0.0, key, Call(float, (2048,))) is None
+    assert in_words(Estimate(1, 64), None, "cpu") == "About 64 votes. The speed is being measured."
+    assert speeds.within(None, key, Call(float, (2048,))) == 2048
+    assert speeds.within(0.0, key, Call(float, (1,))) == 2048  # measured already
+
+
+def test_a_measurement_that_failed_is_made_again(engine: LocalEngine, monkeypatch) -> None:
+    monkeypatch.setattr(estimates, "engine", lambda: engine)
+    speeds, key = estimates._Speeds(), ("a model", 64)
+    with pytest.raises(TpcError):
+        speeds.within(None, key, Call(float, ("no number",)))
+    assert speeds.within(None, key, Call(float, (3,))) == 3
 
 
 def test_the_estimate_for_parts_is_a_limit_that_the_run_keeps() -> None:

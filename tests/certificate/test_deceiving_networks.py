@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import collections
 import functools
 import importlib
 import operator
 import shutil
 import sys
-import types
-from collections.abc import Callable
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator
+from enum import Enum
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -154,7 +156,7 @@ def test_a_certain_proof_is_about_what_answers_and_not_about_what_a_wrapper_pass
     plain = load_model("pointnet64-noise")
     for model in (Wrapped(plain), Derived40(plain.card, plain.module)):
         assert certify(model, CHAIR, "z-taper", 0.05).prediction == "airplane"
-        with pytest.raises(UnsupportedRequest, match="no plain float32 network"):
+        with pytest.raises(UnsupportedRequest, match="plain float32 network"):
             certify(model, CHAIR, "z-taper", 0.05, CERTAIN)
 
 
@@ -378,7 +380,7 @@ NETWORKS: dict[str, Callable[[float], object]] = {
     "the kind of a key": lambda value: Held("widths", {1 if value > 0.3 else "1": 2}),
     "a setting deep in objects": lambda value: Held("options", _nested(value, 6)),
     "a setting deep in lists": lambda value: Held("options", _listed(value, 12)),
-    "a queue of the standard library": lambda value: Held("levels", collections.deque([value])),
+    "a queue of the standard library": lambda value: Held("levels", deque([value])),
     "which item is taken": lambda value: Held("taken", operator.itemgetter(int(10 * value))),
     "a distribution of torch's": lambda value: Held("prior", torch.distributions.Normal(0.0, value)),
     "a smoothing of ours": lambda value: Held("noise", CoordinateSmoothing(value)),
@@ -388,7 +390,147 @@ NETWORKS: dict[str, Callable[[float], object]] = {
     "traced code of a function": lambda value: torch.jit.trace(_closure(value), torch.rand(2, 8, 3)),
     "the classifiers of an ensemble": lambda value: _ensemble(value, ready=True),
     "the models of an ensemble": lambda value: _ensemble(value, ready=False),
+    "a value of a module of helpers": lambda value: _helped("return above(x)", value),
+    "a value that a helper reads": lambda value: _helped("return x * helpers.ABOVE", value),
+    "a class that is a table of settings": lambda value: _set(Table, "ABOVE", value, lambda: Table.ABOVE),
+    "a static function of a class": lambda value: _set(
+        Table, "above", staticmethod(lambda: value), lambda: Table.above()
+    ),
+    "a member of an enumeration": lambda value: _set(Level.HIGH, "_value_", value, lambda: Level.HIGH.value),
+    "what a function was given as an attribute": lambda value: _attribute(value),
+    "what a helper remembers": lambda value: _remembered(value),
+    "the twelfth function in a row": lambda value: _chain(value),
+    "the thirtieth list in a list": lambda value: _deep(value),
+    "a queue": lambda value: _asked_from(deque([value]), lambda held: held[0]),
+    "an array": lambda value: _asked_from(array("d", [value]), lambda held: held[0]),
+    "bytes that may change": lambda value: _asked_from(
+        bytearray([int(10 * value)]), lambda held: held[0] / 10
+    ),
+    "keys that look alike": lambda value: _asked_from({1: value, "1": 0.6 - value}, lambda held: held[1]),
+    "an attribute of a table": lambda value: _asked_from(
+        _with_above(Lookup(), value), lambda held: held.above
+    ),
+    "an attribute of a number": lambda value: _asked_from(
+        _with_above(Number(1), value), lambda held: held.above
+    ),
+    "an attribute of a tensor": lambda value: _asked_from(
+        _with_above(torch.ones(1), value), lambda held: held.above
+    ),
+    "a function put into torch": lambda value: _patched(value),
+    "a hook of every module": lambda value: _hook_of_all(value),
+    "a compiled helper": lambda value: _compiled(value),
 }
+
+
+class Table:
+    """Settings that no instance holds."""
+
+    ABOVE = 0.2
+
+    @staticmethod
+    def above() -> float:
+        return 0.2
+
+
+class Level(Enum):
+    """The same as a constant."""
+
+    HIGH = 0.2
+
+
+class Lookup(dict[str, float]):
+    """A table that holds more than its items."""
+
+    above: float
+
+
+class Number(float):
+    """A number that holds more than its value."""
+
+    above: float
+
+
+def _asked_from(held: Any, ask: Callable[[Any], Any]) -> Callable[[Tensor], Tensor]:
+    return lambda points: _closure(float(ask(held)))(points)
+
+
+def _with_above(thing: Any, value: float) -> Any:
+    thing.above = value
+    return thing
+
+
+def _set(place: Any, name: str, value: object, ask: Callable[[], float]) -> Callable[[Tensor], Tensor]:
+    setattr(place, name, value)
+    return lambda points: _closure(ask())(points)
+
+
+def _helped(line: str, value: float) -> object:
+    helpers = ModuleType("strange_helpers")
+    exec(f"ABOVE = {value}\ndef above(x):\n    return x * ABOVE\n", vars(helpers))
+    names: dict[str, object] = {"torch": torch, "helpers": helpers, "above": vars(helpers)["above"]}
+    exec(f"def net(points):\n    x = points.amax(dim=1) - points.amin(dim=1)\n    {line}", names)
+    return names["net"]
+
+
+def _attribute(value: float) -> Callable[[Tensor], Tensor]:
+    def ask(points: Tensor) -> Tensor:
+        return _closure(ask.above)(points)  # type: ignore[attr-defined]
+
+    ask.above = value  # type: ignore[attr-defined]
+    return ask
+
+
+def _remembered(value: float) -> Callable[[Tensor], Tensor]:
+    @functools.lru_cache
+    def above() -> float:
+        return value
+
+    return lambda points: _closure(above())(points)
+
+
+def _chain(value: float) -> object:
+    names: dict[str, object] = {"torch": torch}
+    for number in range(12):
+        exec(f"def f{number}(points):\n    return f{number + 1}(points)", names)
+    names["f12"] = _closure(value)
+    return names["f0"]
+
+
+def _deep(value: float) -> Callable[[Tensor], Tensor]:
+    held: list[Any] = [value]
+    for _ in range(30):
+        held = [held]
+
+    def innermost(of: Any) -> Any:
+        return innermost(of[0]) if isinstance(of, list) else of
+
+    return _asked_from(held, innermost)
+
+
+def _patched(value: float) -> Callable[[Tensor], Tensor]:
+    torch.strange_above = lambda: value  # type: ignore[attr-defined]
+    return lambda points: _closure(torch.strange_above())(points)  # type: ignore[attr-defined]
+
+
+def _hook_of_all(value: float) -> nn.Module:
+    for key in list(nn.modules.module._global_forward_hooks):
+        del nn.modules.module._global_forward_hooks[key]
+    nn.modules.module.register_module_forward_hook(
+        lambda module, _given, answer: answer * value if isinstance(module, Setting) else answer
+    )
+    return Setting()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left() -> Iterator[None]:
+    yield
+    nn.modules.module._global_forward_hooks.clear()
+    vars(torch).pop("strange_above", None)
+
+
+def _compiled(value: float) -> Callable[[Tensor], Tensor]:
+    traced = torch.jit.trace(lambda top: torch.stack([top, value - top], dim=1), torch.rand(3))
+    return lambda points: traced(points[..., 2].amax(dim=1))
 
 
 class Held(Setting):
@@ -430,7 +572,7 @@ def _passing(function: Callable[[], float]) -> float:
 
 
 def _in_module(value: float) -> Callable[[Tensor], Tensor]:
-    settings = types.ModuleType("strange_settings")
+    settings = ModuleType("strange_settings")
     settings.above = value  # type: ignore[attr-defined]
     names: dict[str, Any] = {"ask": _by_argument, "strange_settings": settings}
     exec("def net(points):\n    return ask(points, strange_settings.above)", names)
@@ -516,6 +658,54 @@ def test_another_function_has_another_digest(what: str) -> None:
         for value in (0.2, 0.4, 0.2)
     ]
     assert digests[0] == digests[2] != digests[1]
+
+
+OUTSIDE = """
+import os, pathlib
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = torch.nn.Linear(3, 4)
+
+    def forward(self, points):
+        sign = float(os.environ.get("STRANGE_SIGN", "1"))
+        sign *= float((pathlib.Path(__file__).parent / "sign.txt").read_text())
+        return sign * self.out(points.amax(dim=1))
+
+def make():
+    torch.manual_seed(0)
+    return Net()
+"""
+
+
+@pytest.mark.parametrize("place", ["environment", "file", "library"])
+def test_what_a_network_reads_from_outside_is_seen_by_its_answers(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its code and its weights stay as they are; votes of before and after would be counted as of one function."""
+    (tmp_path / "strange_outside.py").write_text(OUTSIDE)
+    (tmp_path / "sign.txt").write_text("1")
+    monkeypatch.setenv("TPC_MODELS", str(tmp_path / "models"))
+    try:
+        before = add_model("strange", "strange_outside:make", folder=tmp_path)
+        network = before.module
+        digests = [model_of(network, CoordinateSmoothing(0.1), name="net").digest]
+        assert load_model("strange").digest == before.digest
+        if place == "environment":
+            monkeypatch.setenv("STRANGE_SIGN", "-1")
+        elif place == "file":
+            (tmp_path / "sign.txt").write_text("-1")
+        else:
+            linear = torch.nn.functional.linear
+            monkeypatch.setattr("torch.nn.functional.linear", lambda *given: -linear(*given))
+        with pytest.raises(InvalidFile, match="does not answer as it did when it was added"):
+            load_model("strange")
+        digests.append(model_of(network, CoordinateSmoothing(0.1), name="net").digest)
+        assert digests[0] != digests[1]
+    finally:
+        sys.modules.pop("strange_outside", None)
 
 
 def test_a_helper_beside_the_factory_is_part_of_its_network(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.classifiers import small_cloud
 from tpc_core.cloud import Cloud
 from tpc_core.covers import Lattice
-from tpc_core.covers.lattice import MOST_FIRST_CELLS, level
+from tpc_core.covers.lattice import MOST_FIRST_CELLS, cell_level
 from tpc_core.covers.paper import paper_grid
 from tpc_core.errors import InvalidCertificate, InvalidValue
 from tpc_core.smoothing import Cover
@@ -70,7 +70,7 @@ def test_every_attack_lies_in_a_cell_at_every_depth(name: str) -> None:
             assert holders
             cell = holders[int(rng.integers(len(holders)))]
             assert cell.depth == depth
-            spent += level(0.05, depth)
+            spent += cell_level(0.05, depth)
             assert spent <= 0.05
             if cell.testable:
                 centre = transform.apply(cloud, torch.from_numpy(cell.z))
@@ -149,8 +149,8 @@ def test_a_path_that_leads_nowhere_is_refused() -> None:
 
 def test_levels_along_a_path_never_spend_more_than_alpha() -> None:
     for deepest in (1, 5, 40, 5_000):
-        assert sum(level(0.01, depth) for depth in range(deepest)) <= 0.01
-    assert sum(level(1.0, depth) for depth in range(10_000)) > 0.999
+        assert sum(cell_level(0.01, depth) for depth in range(deepest)) <= 0.01
+    assert sum(cell_level(1.0, depth) for depth in range(10_000)) > 0.999
 
 
 def test_a_centre_outside_of_the_bounds_domain_is_not_tested() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tpc_core.cli import main
 from tpc_core.data import gallery, load_object, load_shape, open_dataset
-from tpc_core.data.classes import matching
+from tpc_core.data.classes import match_classes
 from tpc_core.data.gallery.library import GALLERY_FOLDER
 from tpc_core.data.own import add_set, own_names, read_set, remove_set
 from tpc_core.errors import InvalidFile, InvalidValue, MissingDependency, TpcError
@@ -146,7 +146,7 @@ def test_a_hugging_face_folder_is_read_where_that_package_is(home: Path) -> None
 
 
 def test_names_of_classes_are_matched_and_the_rest_is_said() -> None:
-    found = matching(["Night-Stands", "couch", "CHAIR", "dragon"], ["chair", "night_stand", "sofa"])
+    found = match_classes(["Night-Stands", "couch", "CHAIR", "dragon"], ["chair", "night_stand", "sofa"])
     assert found.pairs == {0: 1, 1: 2, 2: 0}
     assert found.sentence("mine") == "the model has no class for 1 of mine: dragon"
 

@@ -258,7 +258,7 @@ def _refuse() -> None:
 
 
 def test_what_cannot_travel_is_refused_at_once(pair: LocalEngine) -> None:
-    with pytest.raises(InvalidValue, match="cannot travel"):
+    with pytest.raises(InvalidValue, match="cannot be sent"):
         pair.submit(Call(lambda: 1, ()))
 
 

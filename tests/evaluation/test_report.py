@@ -38,6 +38,7 @@ RESULTS = Path(__file__).parents[2] / "results" / "paper"
 
 def test_the_shipped_report_says_what_the_shipped_summaries_hold(tmp_path: Path) -> None:
     flags = [str(RESULTS / "summaries"), "--out", str(tmp_path)]
+    flags += ["--seeds", str(RESULTS / "seeds")] if (RESULTS / "seeds").exists() else []
     assert CliRunner().invoke(report_command, flags, catch_exceptions=False).exit_code == 0
     for made in tmp_path.iterdir():
         assert (RESULTS / made.name).read_bytes() == made.read_bytes()

@@ -9,7 +9,7 @@ import pytest
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from app.server.protection import uploads
-from app.server.protection.connections import Connections
+from app.server.protection.connections import Connections, paced
 from app.server.protection.uploads import ANNOUNCED, AccountedFiles, UploadDoor
 
 
@@ -87,9 +87,9 @@ class Everything:
         return True
 
 
-def put(door: UploadDoor, session: str, size: int) -> Any:
+def put(door: UploadDoor, session: str, size: int, machine: str = "m") -> Any:
     scope = {
-        "type": "http", "method": "PUT", "path": f"/_stcore/upload_file/{session}/f", "client": ("m", 1),
+        "type": "http", "method": "PUT", "path": f"/_stcore/upload_file/{session}/f", "client": (machine, 1),
         "headers": [(b"content-length", str(size).encode())],
     }  # fmt: skip
     status: list[int] = []
@@ -114,7 +114,7 @@ def test_only_so_many_bytes_are_on_their_way_at_once(monkeypatch: pytest.MonkeyP
     largest = [0]
 
     async def slow(scope: Any, receive: Any, send: Any) -> None:
-        largest[0] = max(largest[0], sum(door.under_way.values()))
+        largest[0] = max(largest[0], sum(each.size for each in door.under_way))
         await asyncio.sleep(2)
         await send({"type": "http.response.start", "status": 204, "headers": []})
 
@@ -127,7 +127,7 @@ def test_only_so_many_bytes_are_on_their_way_at_once(monkeypatch: pytest.MonkeyP
     assert found.count(204) == 4
     assert found.count(503) == 6
     assert largest[0] <= 200 << 20
-    assert door.under_way == {}
+    assert door.under_way == []
 
 
 def test_one_session_sends_one_large_file_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_one_session_sends_one_large_file_at_a_time(monkeypatch: pytest.MonkeyPa
     together = [0]
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        together[0] = max(together[0], door.under_way["s"])
+        together[0] = max(together[0], sum(each.size for each in door.under_way))
         await asyncio.sleep(0.1)
         await send({"type": "http.response.start", "status": 204, "headers": []})
 
@@ -147,6 +147,55 @@ def test_one_session_sends_one_large_file_at_a_time(monkeypatch: pytest.MonkeyPa
 
     assert asyncio.run(crowd()) == [204] * 4  # they wait for each other
     assert together[0] == 40 << 20
+
+
+async def reading(scope: Any, receive: Any, send: Any) -> None:
+    """An application that waits for a file that never comes, and takes small ones at once."""
+    if int(dict(scope["headers"])[b"content-length"]) > 1 << 20:
+        await asyncio.sleep(30)
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+
+
+def test_files_that_hardly_come_give_way_to_one_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody announces large files and sends nothing of them; without this the door is shut for two minutes."""
+    monkeypatch.setattr(uploads, "accounted_files", Everything)
+    monkeypatch.setattr(uploads, "GRACE", 0.3)
+    monkeypatch.setattr(uploads, "WAIT_SECONDS", 5.0)
+    door = UploadDoor(reading, under_way=200 << 20)
+
+    async def crowd() -> int:
+        sleepers = [asyncio.ensure_future(put(door, f"s{n}", 50 << 20)) for n in range(4)]
+        await asyncio.sleep(0.1)
+        honest: int = await put(door, "honest", 1 << 20)
+        assert sum(task.done() for task in sleepers) == 1  # no more had to go
+        for task in sleepers:
+            task.cancel()
+        return honest
+
+    assert asyncio.run(crowd()) == 204
+
+
+def test_one_machine_does_not_fill_the_line_while_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "accounted_files", Everything)
+    monkeypatch.setattr(uploads, "WAIT_SECONDS", 3.0)
+    turns: list[str] = []
+
+    async def taking(scope: Any, receive: Any, send: Any) -> None:
+        turns.append(scope["client"][0])
+        await asyncio.sleep(0.1)
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+
+    door = UploadDoor(taking, under_way=100 << 20)
+
+    async def crowd() -> None:
+        flood = [asyncio.ensure_future(put(door, f"s{n}", 50 << 20, "attacker")) for n in range(40)]
+        await asyncio.sleep(0.05)
+        await put(door, "honest", 50 << 20, "school")
+        assert turns.index("school") <= 5
+        for task in flood:
+            task.cancel()
+
+    asyncio.run(crowd())
 
 
 def test_a_machine_opens_no_more_pages_than_it_may() -> None:
@@ -173,3 +222,24 @@ def test_a_machine_opens_no_more_pages_than_it_may() -> None:
     let_in = asyncio.run(crowd())
     assert let_in == [True] * 3 + [False] * 3 + [True] * 2 + [False] * 4
     assert not door.open
+
+
+def test_a_page_is_heard_no_more_often_than_a_hand_can_speak() -> None:
+    """A flood of messages waits where it comes from; the first few, and slow ones, come at once."""
+
+    async def flood() -> tuple[float, float]:
+        async def speak() -> dict[str, Any]:
+            return {"type": "websocket.receive", "bytes": b""}
+
+        hear, clock = paced(speak, rate=100.0, burst=20), asyncio.get_running_loop().time
+        start = clock()
+        for _ in range(20):
+            await hear()
+        first = clock() - start
+        for _ in range(50):
+            await hear()
+        return first, clock() - start
+
+    first, all_ = asyncio.run(flood())
+    assert first < 0.2
+    assert all_ >= 0.49  # fifty more, at a hundred a second

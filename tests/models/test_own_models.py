@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +16,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.data.test_own_data import meshes
 from tpc_core import Cloud, certify, load_object
 from tpc_core.cli import main
+from tpc_core.data.own import add_set
 from tpc_core.errors import InvalidFile, InvalidValue
 from tpc_core.models import add_model, bring, list_models, load_by_digest, load_model, remove_model
 from tpc_core.models.brought import model_of
 from tpc_core.models.brought.onnx_network import OnnxNetwork
 from tpc_core.models.choose import fitting_models, model_for
 from tpc_core.smoothing import CoordinateSmoothing
+from tpc_core.training.advice import advice_for
 from tpc_core.transforms import parse_transform
 from tpc_core.verify import replay
 from tpc_core.votes import Ballot, Voter
@@ -133,6 +139,92 @@ def test_another_smoothing_is_a_word_behind_the_name(home: Path) -> None:
     assert replay(certificate, found)
     with pytest.raises(InvalidValue, match="as a smoothing"):
         load_model("mine@z-twist:much")
+
+
+MANY_THINGS = """
+import collections, enum, functools, logging, re
+import torch
+from torch import nn
+
+log = logging.getLogger(__name__)
+NAMES = {"lamp", "bed", "chair", "car"}
+PATTERN = re.compile("a+b")
+QUEUE = collections.deque([1.0, 2.0])
+
+class Kind(enum.Enum):
+    ONE = 1.0
+    TWO = frozenset({"x", "y", "z"})
+
+@functools.lru_cache
+def scale(kind):
+    log.debug("asked")
+    return kind.value * QUEUE[0] * len(NAMES) * bool(PATTERN.match("ab"))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+        self.kinds = {kind: {kind.name} for kind in Kind}
+
+    def forward(self, points):
+        from math import tau
+
+        return tau * scale(Kind.ONE) * self.layer(points).amax(dim=1)
+
+def make():
+    torch.manual_seed(0)
+    return Net().eval()
+"""
+
+
+def test_the_digest_of_a_network_is_the_same_in_every_process(home: Path) -> None:
+    """Somebody else replays the certificate; the order of sets and the numbers of objects are others there."""
+    (home / "strangers_net.py").write_text(MANY_THINGS)
+    script = (
+        "from strangers_net import make\nfrom tpc_core.models.brought import model_of\n"
+        "from tpc_core.smoothing import CoordinateSmoothing\n"
+        "network = make()\n"
+        "for _ in range(2):\n    print(model_of(network, CoordinateSmoothing(0.1)).digest)\n"
+    )
+    root = str(Path(__file__).resolve().parents[2])
+    said: list[str] = []
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": root}
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=home,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said += done.stdout.split()
+    assert len(said) == 4
+    assert len(set(said)) == 1
+
+
+def test_a_network_that_saw_no_noise_gets_the_command_that_helps(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = add_model("mine", "strangers_net:make", classes=["lamp", "bed", "chair", "car"], folder=home).card
+    twist = parse_transform("z-twist")
+    advice = advice_for(card, twist)
+    assert advice is not None
+    assert "DATA" in advice.sentence
+    monkeypatch.setenv("TPC_DATA_SETS", str(home / "sets"))
+    add_set("objects", meshes(home / "objects", per_class=5))
+    for smoothing, word in (("", "z-twist:20"), ("z-rotation:5", "z-rotation:5"), ("`rm`", "z-twist:20")):
+        advice = advice_for(card, twist, smoothing)
+        assert advice is not None
+        assert advice.command == f"tpc train --from mine --data objects --smoothing {word}"
+    assert main([*shlex.split(advice.command)[1:], "--epochs", "1", "--json"]) == 0
+    assert advice_for(load_model("mine-z-twist").card, twist) is None
+    script(strangers_network(home), home / "net.ts")
+    capsys.readouterr()
+    assert main(["models", "add", "finished", "--from", "net.ts", "--run-code"]) == 0
+    said = capsys.readouterr().out
+    assert "bring the network as a factory" in said
+    assert "tpc train --from finished" not in said
 
 
 def test_changed_code_is_another_network(home: Path) -> None:

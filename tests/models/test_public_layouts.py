@@ -10,11 +10,14 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.models.release_of_3dcertify import ReleasedPointNet, accuracy, trained
 from tpc_core.cli import main
+from tpc_core.data import open_dataset
 from tpc_core.errors import InvalidFile
 from tpc_core.models import bring, load_model
 from tpc_core.smoothing import CoordinateSmoothing
@@ -124,25 +127,59 @@ def test_a_public_network_keeps_its_logits(network: nn.Module, wrapped: bool, tm
     torch.testing.assert_close(model.module(points), expected, atol=1e-4, rtol=1e-4)
 
 
-def test_the_64_point_pointnet_of_3dcertify_loads_by_one_command(
+def solids(count: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Boxes, rods, plates, cones, balls and posts of random proportions, with six of ModelNet40's numbers."""
+    generator = torch.Generator().manual_seed(seed)
+    clouds, labels = [], []
+    for number in range(count):
+        kind = number % 6
+        directions = torch.randn(256, 3, generator=generator)
+        ball = directions / directions.norm(dim=1, keepdim=True)
+        box = directions / directions.abs().amax(dim=1, keepdim=True)
+        shape = ball if kind in (1, 4) else box
+        if kind == 3:
+            shape = box * torch.cat([(1.1 - box[:, 2:]).expand(-1, 2) / 2, torch.ones(256, 1)], dim=1)
+        stretch = torch.tensor(
+            [(1, 1, 1), (1, 0.2, 0.2), (1, 1, 0.1), (0.7, 0.7, 1), (1, 1, 1), (0.2, 0.2, 1)][kind]
+        )
+        clouds.append(shape * stretch * (0.8 + 0.4 * torch.rand(3, generator=generator)))
+        labels.append((0, 8, 19, 2, 37, 26)[kind])
+    return torch.stack(clouds), torch.tensor(labels)
+
+
+def test_the_64_point_pointnet_of_3dcertify_loads_by_one_command_with_its_accuracy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its file is not downloadable here: random weights stand in the exact layout of its code, 40 classes."""
-    network = Sequential()
-    network.mlp3[7] = nn.Linear(256, 40)
-    torch.save(network.state_dict(), tmp_path / "64p_natural.pth")
+    """Its file is not downloadable here: a network of its code, trained here, is saved as that code saves it."""
     monkeypatch.setenv("TPC_MODELS", str(tmp_path / "models"))
-    assert (
-        main(["models", "add", "certify-64p", "--from", str(tmp_path / "64p_natural.pth"), "--points", "64"])
-        == 0
-    )
+    monkeypatch.setenv("TPC_DATA_SETS", str(tmp_path / "sets"))
+    for name, seed, count in (("learnt", 0, 384), ("asked", 1, 120)):
+        clouds, labels = solids(count, seed)
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "data_clean_0.npy", clouds.numpy())
+        np.save(tmp_path / name / "label.npy", labels.numpy())
+        assert main(["data", "add", name, str(tmp_path / name), "--up", "z"]) == 0
+    torch.manual_seed(0)
+    network = ReleasedPointNet(64, classes=40)
+    learnt, asked = open_dataset("learnt", "test"), open_dataset("asked", "test")
+    of_set = lambda data: (torch.from_numpy(data.points_array(64)), torch.from_numpy(data.labels))  # noqa: E731
+    trained(network, *of_set(learnt), epochs=6, batch=16)
+    torch.save(network.state_dict(), tmp_path / "64p_natural.pth")
+    source = str(tmp_path / "64p_natural.pth")
+    command = ["models", "add", "certify-64p", "--from", source, "--points", "64", "--data", "asked"]
+    assert main(command) == 0
     said = capsys.readouterr().out
     assert "named as in PointNet (3DCertify" in said
     assert "taken to be ModelNet40's" in said
-    points = 0.5 * torch.randn(4, 64, 3)
+    expected = accuracy(network, *of_set(asked))
+    assert expected > 60  # one in six by chance
+    assert f"clean accuracy: {expected:.1f} % of 120 test objects" in said
+    clouds, _ = of_set(asked)
     with torch.no_grad():
-        expected = network.eval()(points)
-    torch.testing.assert_close(load_model("certify-64p").classifier()(points), expected, atol=1e-4, rtol=1e-4)
+        logits = network(clouds)
+    answers = load_model("certify-64p").classifier()(clouds)
+    torch.testing.assert_close(answers, logits, atol=1e-3, rtol=1e-3)
+    assert torch.equal(answers.argmax(dim=1), logits.argmax(dim=1))
 
 
 def normed(name: str, shape: tuple[int, ...], norm: str, bias: bool) -> dict[str, tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,3 +77,40 @@ def test_what_a_docstring_cites_is_there() -> None:
     assert cited <= titles | {"([^"}
     introduction = page.split("\n## ", 1)[0]
     assert all(f"`{name}" in introduction for name in rooms())
+
+
+WITHOUT_DOORS = ROOT / "app" / "server" / "certificate_reader.py"
+"""It runs in the upload process, where packages are empty (tpc_core/data/sandbox/start.py)."""
+
+
+def app_imports() -> Iterator[tuple[Path, str, list[str]]]:
+    """What the explorer imports of the library: where, from which module, which names."""
+    for path in sorted(set((ROOT / "app").rglob("*.py")) - {WITHOUT_DOORS}):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and re.match(r"tpc_core\b", node.module or ""):
+                yield path, str(node.module), [alias.name for alias in node.names]
+            elif isinstance(node, ast.Import):
+                yield from ((path, a.name, []) for a in node.names if a.name.startswith("tpc_core"))
+
+
+def test_the_page_enters_the_library_by_its_doors() -> None:
+    """It asks packages for their public names, or a room that is one file; no module inside a package."""
+    entered = list(app_imports())
+    assert len(entered) > 100
+    for path, module, names in entered:
+        inside = ROOT.joinpath(*module.split("."))
+        if inside.is_dir():
+            public = importlib.import_module(module).__all__
+            assert set(names) <= set(public), f"{path}: {module} does not offer {set(names) - set(public)}"
+        else:
+            assert module.count(".") == 1, f"{path}: {module} is a module inside a package"
+
+
+def test_only_the_look_under_a_slider_draws_noise_in_the_server() -> None:
+    """All other votes are cast by workers: pages hand work to the engine, and name no voter and no noise."""
+    drawing = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "app").rglob("*.py")
+        if re.search(r"\b(Voter|NoiseStream|count_votes)\b|\.perturb\(", path.read_text(encoding="utf-8"))
+    }
+    assert drawing == {"app/pages/explore/ballot.py"}

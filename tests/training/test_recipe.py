@@ -22,7 +22,7 @@ from tpc_core.training.groups import groups_aside, similar_groups
 from tpc_core.training.loop import Run, train
 from tpc_core.training.losses import smoothed_loss, taught
 from tpc_core.training.measure import needed_share, vote_shares
-from tpc_core.training.regions import Attacks, attacked, robust_rows
+from tpc_core.training.regions import Attacks, attacked, hardest, robust_rows
 from tpc_core.training.schedule import WeightAverage, learning_rate
 
 from .conftest import Shapes
@@ -51,6 +51,10 @@ def test_every_shipped_recipe_can_be_trained(path: Path) -> None:
             'name = "a"\nepochs = 1\nbalance = 0.5\ndataset = "shapenetpart"\n'
             'smoothing = {kind = "group", group = "so3"}',
             "one class per cloud",
+        ),
+        (
+            'name = "a"\nepochs = 1\nattempts = 3\nsmoothing = {kind = "group", group = "so3"}',
+            "they need regions",
         ),
     ],
 )
@@ -252,6 +256,38 @@ def test_every_copy_is_under_an_attack_of_its_own_inside_the_box_of_the_region()
     assert torch.equal(attacked(points, [], torch.Generator()), points)
     with pytest.raises(InvalidValue, match="not a claim"):
         Attacks.parse("z-taper")
+
+
+def test_of_several_attempts_the_one_answered_worst_is_learnt() -> None:
+    """Turned within 60 degrees, the lead of a network that reads x is the cosine: the widest of the turns is kept."""
+    points = torch.tensor([1.0, 0.0, 0.0]).expand(300, 1, 3).contiguous()
+    targets = torch.zeros(300, dtype=torch.int64)
+
+    def classify(batch: torch.Tensor) -> torch.Tensor:
+        return torch.stack([batch[:, 0, 0], -batch[:, 0, 0], torch.full((len(batch),), -9.0)], dim=1)
+
+    def turns(attempts: int) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(0)
+        moved = hardest(points, targets, [Attacks.parse("z-rotation:60")], attempts, classify, generator)
+        return torch.rad2deg(torch.atan2(moved[:, 0, 1], moved[:, 0, 0])).abs()
+
+    assert float(turns(1).mean()) == pytest.approx(30, abs=3)
+    # The largest of four uniform turns is four fifths of the range on average.
+    assert float(turns(4).mean()) == pytest.approx(48, abs=2)
+    assert float(turns(4).max()) <= 60 + 1e-3
+
+
+def test_attempts_are_tried_on_the_network_as_it_is_and_leave_its_statistics_alone() -> None:
+    smoothing = {"kind": "coordinate", "sigma": 0.01}
+    recipe = {"name": "a", "points": 16, "epochs": 1, "smoothing": smoothing, "regions": ["z-rotation:60"]}
+    run = Run(parse_config(recipe | {"attempts": 4}, "a"), 3)
+    before = {name: value.clone() for name, value in run.module.state_dict().items()}
+    clouds = torch.randn(6, 16, 3)
+    moved = run._attacked(clouds, torch.tensor([0, 1, 2, 0, 1, 2]))
+    assert run.module.training
+    assert not torch.equal(moved, clouds)
+    assert torch.allclose(moved.norm(dim=2), clouds.norm(dim=2), atol=1e-5)
+    assert all(torch.equal(value, before[name]) for name, value in run.module.state_dict().items())
 
 
 def test_robust_means_right_under_every_attack_tried() -> None:

@@ -14,7 +14,7 @@ from tpc_core.training import load_config, train
 from tpc_core.training.config import TrainConfig
 from tpc_core.training.retrain import Retraining, clouds_shown, retraining_recipe
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 NOISE = {"kind": "coordinate", "sigma": 0.05}
 
 

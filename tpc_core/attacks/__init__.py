@@ -94,9 +94,7 @@ def attack(
     `search_seed` decides where is looked. `progress` hears of the evaluations so far as often as `cancelled` is asked.
     """
     if model.task != "classification":
-        raise UnsupportedRequest(
-            "attacks look for a change of a cloud's class; segmentation models have none"
-        )
+        raise UnsupportedRequest("attacks change the class of a cloud, and a segmentation model gives none")
     if against not in ("smoothed", "base"):
         raise InvalidValue(f"attack the smoothed or the base classifier, not {against!r}")
     if tries < 1:

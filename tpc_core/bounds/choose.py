@@ -31,7 +31,7 @@ def bounded_model_for(transform: Transform, points: int | None = None) -> Model:
     good = [card for card in good if card.task == "classification"]
     if not good:
         raise UnsupportedRequest(
-            f"nothing certain can be said under {transform.name} yet; ask for a smoothed proof"
+            f"there are no exact proofs for {transform.name} yet; ask for a proof by votes"
         )
     wanted = points or 64
     return load_model(min(good, key=lambda card: (card.num_points or 64) != wanted).name)
@@ -64,7 +64,7 @@ def _objection(card: ModelCard, transform: Transform) -> str | None:
         return str(error)
     bounded = {"classification": "pointnet", "segmentation": "pointnet-segmentation"}[card.task]
     if card.architecture != bounded or card.options.get("tnets") or card.options.get("feature_tnet"):
-        return f"no certain bounds are known for {card.architecture}"
+        return f"there are no exact bounds for {card.architecture}"
     if card.brought is not None and card.brought.frame != Frame():
         return "its clouds are turned or scaled first"
     if card.options.get("canonical", "none") != "none":

@@ -17,11 +17,11 @@ def kind_of(transform: Transform, task: str) -> Kind:
         return "parts" if task == "segmentation" else "cells"
     if task == "segmentation":
         raise UnsupportedRequest(
-            f"nothing certain is known of parts under {transform.name}; ask for a smoothed certificate"
+            f"there are no exact proofs about parts for {transform.name}; ask for a proof by votes"
         )
     if transform != CoordinateNoise("linf"):
         raise UnsupportedRequest(
-            f"nothing certain is known of {transform.name}, which moves every coordinate on its own; "
-            "ask for linf, or a smoothed certificate"
+            f"there are no exact proofs for {transform.name}, which moves every coordinate on its own; "
+            "ask for linf, or a certificate by votes"
         )
     return "ball"

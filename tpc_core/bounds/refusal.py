@@ -16,22 +16,22 @@ def require_bounded(module: nn.Module) -> Bounded:
     """The module, if its answers can be enclosed: a PointNet without T-nets that takes the cloud as given."""
     if not isinstance(module, PointNet | PointNetSegmentation):
         raise UnsupportedRequest(
-            f"no certain bounds are known for {type(module).__name__}: its neighbours or curves depend on the input; "
-            "use a PointNet, or a smoothed certificate"
+            f"there are no exact bounds for {type(module).__name__}: its neighbours or curves depend on the input; "
+            "use a PointNet, or a certificate by votes"
         )
     if not is_as_written(module):
         raise UnsupportedRequest(
-            f"no certain bounds are known for this {type(module).__name__}: it has code, layers or hooks of its own; "
-            "use a plain PointNet, or a smoothed certificate"
+            f"there are no exact bounds for this {type(module).__name__}: it has code, layers or hooks of its own; "
+            "use a plain PointNet, or a certificate by votes"
         )
     if module.input_tnet is not None or module.feature_tnet is not None:
         raise UnsupportedRequest(
-            "no certain bounds are known for a PointNet with T-nets: its matrices depend on the input; "
-            "use one without, or a smoothed certificate"
+            "there are no exact bounds for a PointNet with T-nets: its matrices depend on the input; "
+            "use one without, or a certificate by votes"
         )
     if module.canonical != "none":
         raise UnsupportedRequest(
-            f"no certain bounds are known for a network that brings clouds to the pose {module.canonical!r} first; "
-            "use one that takes them as given, or a smoothed certificate"
+            f"there are no exact bounds for a network that brings clouds to the pose {module.canonical!r} first; "
+            "use one that takes them as given, or a certificate by votes"
         )
     return module

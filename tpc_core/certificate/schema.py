@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, TypeAdapter, model_validator
@@ -27,6 +27,9 @@ from tpc_core.machinery.atomic import write_atomically
 from tpc_core.pictures import fact_table, verdict_box
 from tpc_core.question import Question
 from tpc_core.smoothing import GENERATOR
+
+if TYPE_CHECKING:
+    from tpc_core.votes import BaseClassifier
 
 SCHEMA: Literal["tpc-certificate/2"] = "tpc-certificate/2"
 
@@ -51,6 +54,16 @@ class ModelRecord(Record):
     task: Literal["classification", "segmentation"]
     smoothing: dict[str, Any]
     """Empty where the plain network itself was asked."""
+
+    @staticmethod
+    def of(model: BaseClassifier, smoothing: dict[str, Any]) -> ModelRecord:
+        return ModelRecord(
+            name=model.name,
+            digest=model.digest,
+            classes=list(model.classes),
+            task=model.task,
+            smoothing=smoothing,
+        )
 
 
 class CloudRecord(Record):

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from tpc_core.certificate.schema import Certificate, Stop
 from tpc_core.certify.certain import certain_events, certain_first
 from tpc_core.certify.cover import Focus, search_cover
+from tpc_core.certify.estimate import Estimate, estimate
 from tpc_core.certify.events import (
     CellDecided,
     CellRefined,
@@ -190,6 +191,7 @@ __all__ = [
     "CellRefined",
     "CellStarted",
     "Done",
+    "Estimate",
     "Event",
     "Focus",
     "MarginsFound",
@@ -199,6 +201,7 @@ __all__ = [
     "VotesCounted",
     "certify",
     "certify_events",
+    "estimate",
     "ledger_of",
     "prepare",
 ]

@@ -39,14 +39,14 @@ Search = Generator["Event", None, tuple[AnyRecord, str]]
 def problem_of(model: BaseClassifier, cloud: Cloud, question: Question) -> AnyProblem:
     """What is to be settled: the model's network on this cloud; an UnsupportedRequest where it cannot be bounded."""
     from tpc_core.exact import BallProblem, PartsProblem, Problem, network_of
-    from tpc_core.models.precision import FULL
+    from tpc_core.models.precision import FULL_PRECISION
     from tpc_core.models.store import Model
 
     # A wrapper may pass on the network of what it wraps, and answer something else.
-    if type(model) is not Model or model.precision != FULL:
+    if type(model) is not Model or model.precision != FULL_PRECISION:
         raise UnsupportedRequest(
-            f"{model.name} is no plain float32 network: no certain bounds are known for it; "
-            "ask for a smoothed certificate"
+            f"{model.name} is not a plain float32 network, so there are no exact bounds for it; "
+            "ask for a certificate by votes"
         )
     require_unchanged(model)
     kind = kind_of(question.family, model.task)

@@ -71,7 +71,7 @@ def as_model(
     wanted = sigma if sigma is not None else options.sigma
     if wanted is None and options.proof != "certain":
         raise InvalidValue(
-            "a plain network has no smoothing of its own: say how far it is shaken, as in "
+            "a plain network has no smoothing of its own: give the noise, as in "
             "certify(network, points, 'z-twist', 20, sigma=20)"
         )
     family = parse_transform(transform) if isinstance(transform, str) else transform

@@ -40,7 +40,7 @@ from tpc_core.verify import case_of, certain_case_of
 )
 @click.option("--protocol", type=click.Choice(["adaptive", "paper"]), default="adaptive", show_default=True)
 @click.option("--max", "largest", is_flag=True, help="Find the largest certified radius (up to --radius).")
-@click.option("--budget-samples", type=int, help="Most votes that the certificate may rest on.")
+@click.option("--budget-samples", type=int, help="Largest number of votes.")
 @click.option("--budget-seconds", type=float, help="Most seconds to take.")
 @click.option("--resolution", type=int, help="M of the paper's grid.")
 @click.option("--complete", is_flag=True, help="Go on after a cell failed, to see the whole map.")

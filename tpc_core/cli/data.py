@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from tpc_core.cli.options import as_json
 from tpc_core.data import gallery, load_shape, open_dataset
-from tpc_core.data.dataset import CLASSES, SPLITS, data_sets
+from tpc_core.data.dataset import CLASSES_BY_SET, SPLITS, data_sets
 from tpc_core.data.fetch import ARCHIVES, fetch
 from tpc_core.data.fetch.progress import Progress, silent
 from tpc_core.data.gallery.build import build_gallery
@@ -40,7 +40,7 @@ def list_data(as_json: bool) -> None:
     for row in sets:
         state = f"{row['objects']:>6} objects, {row['release']}" if row["found"] else "  not here"
         click.echo(f"{row['name']:<13}{row['split']:<6}{state}")
-    if not all(row["found"] for row in sets if row["name"] in CLASSES):
+    if not all(row["found"] for row in sets if row["name"] in CLASSES_BY_SET):
         click.echo("Fetch what is missing with `tpc data fetch modelnet40` or `tpc data fetch shapenetpart`.")
     click.echo(f"\ngallery      {len(objects):>12} objects")
     for entry in objects:
@@ -101,10 +101,10 @@ def add(name: str, path: Path, up: Any, model: str | None, replace: bool, as_jso
         f"  {made.train:,} objects for training and {made.test:,} for testing; the first is {name}:test/0"
     )
     if model is not None:
-        from tpc_core.data.classes import matching
+        from tpc_core.data.classes import match_classes
         from tpc_core.models import load_card
 
-        click.echo(f"  {matching(made.classes, load_card(model).classes).sentence(name)}")
+        click.echo(f"  {match_classes(made.classes, load_card(model).classes).sentence(name)}")
 
 
 @data.command()

@@ -190,7 +190,7 @@ def _search_line(view: CaseView, search: AttackSearch) -> str:
 
 def _look_line(look: SigmaLook) -> str:
     low, middle, high = look.radius
-    votes = f"about {count(look.votes)} votes" if math.isfinite(look.votes) else "not at any cost"
+    votes = f"about {count(look.votes)} votes" if math.isfinite(look.votes) else "more votes would not help"
     return (
         f"  {look.words:>10}: {look.at_identity:.0%} of votes without an attack, {look.weakest:.0%} at the weakest "
         f"place; reaches {middle:.0%} ({low:.0%} to {high:.0%}); the whole region: {votes}"

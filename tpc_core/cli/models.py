@@ -75,7 +75,7 @@ def list_all(transform: str | None, as_json: bool) -> int:
     "--smoothing",
     default="noise:0.05",
     show_default=True,
-    help="What shakes its clouds: noise:0.05, z-twist:20, group:z-rotation. `--model NAME@z-twist:20` is another.",
+    help="The noise of its votes: noise:0.05, z-twist:20, group:z-rotation. `--model NAME@z-twist:20` is another.",
 )
 @click.option("--data", help="Measure clean accuracy on this data set; by default on what is here and fits.")
 @click.option(
@@ -129,9 +129,11 @@ def add(
     for note in (*_notes(model.card), *measured):
         click.echo(f"  {note}")
     click.echo(f"  card: {place}")
-    click.echo(
-        f"  It was not trained under noise, so votes may be split; `tpc train --from {name}` trains it for that."
-    )
+    from tpc_core.training.advice import advice_for
+
+    advice = advice_for(model.card)
+    if advice is not None:
+        click.echo(f"  {advice.sentence}" + (f"\n    {advice.command}" if advice.command else ""))
     return 0
 
 
@@ -210,12 +212,12 @@ def _notes(card: ModelCard) -> list[str]:
 
 def _class_names(given: str | None) -> list[str] | None:
     """The names of --classes: typed, from a file, or those of a known data set."""
-    from tpc_core.data.dataset import CLASSES
+    from tpc_core.data.dataset import CLASSES_BY_SET
 
     if given is None:
         return None
-    if given in CLASSES:
-        return list(CLASSES[given])
+    if given in CLASSES_BY_SET:
+        return list(CLASSES_BY_SET[given])
     path = Path(given)
     if "," not in given and path.is_file():
         from tpc_core.data.files.content import as_text, read_bytes

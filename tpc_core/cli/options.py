@@ -45,7 +45,7 @@ QUESTION = [
     click.option("--sigma", help="Another smoothing sigma, in the transform's units: 0.1, or 60,10."),
     click.option("--alpha", type=float, default=0.001, show_default=True, help="Probability of error."),
     click.option(
-        "--seed", type=int, help="By default a hash of cloud, model and transform: nobody's choice."
+        "--seed", type=int, help="By default a hash of cloud, model and transform, so that nobody chooses it."
     ),
     click.option(
         "--device", default="auto", show_default=True, callback=device_here, help="auto, cpu or cuda."

@@ -13,13 +13,19 @@ import click
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write; default: the first RUN."
 )
+@click.option(
+    "--seeds",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Evaluations of the same recipes trained with other seeds (`tpc train --seed`): adds their spread.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-def report(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+def report(runs: tuple[Path, ...], out: Path | None, seeds: tuple[Path, ...], as_json: bool) -> None:
     """Write report.md and report.html about RUNS: folders of `tpc evaluate`, finished or not, or of summaries."""
     from tpc_core.evaluation.report import load_runs, write_report
     from tpc_core.evaluation.summary import to_json
 
-    found = load_runs(runs)
+    found = load_runs(runs, seeds)
     written = write_report(found, out or runs[0])
     if as_json:
         evaluations = [to_json(figures) for figures in found.figures]

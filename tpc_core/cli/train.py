@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 @click.option("--rate", type=float, help="With --from: the learning rate; default 0.0005.")
 @click.option("--interval", type=float, help="With --from: also train for boxes of this size (PointNets).")
 @click.option("--name", help="With --from: what the new model is called.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Another seed than the recipe's; the name ends in -seed-N then.",
+)
 @click.option("--resume", is_flag=True, help="Continue the saved run of this recipe, if there is one.")
 @click.option(
     "--runs",
@@ -51,6 +56,7 @@ def train(
     rate: float | None,
     interval: float | None,
     name: str | None,
+    seed: int | None,
     resume: bool,
     runs: Path,
     checkpoints: Path | None,
@@ -74,6 +80,8 @@ def train(
         if config is not None:
             raise InvalidValue("a recipe names its own start (initial = ...); leave out --from or the recipe")
         recipe = _tuning(start, smoothing, given)
+    if seed is not None:
+        recipe = recipe.with_seed(seed)
     from tpc_core.models.store import models_folder
     from tpc_core.training import train as run
 

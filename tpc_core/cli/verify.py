@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     "--fresh",
     type=int,
     metavar="SEED",
-    help="Cast other votes, under a seed of your own that nobody could foresee: does the verdict stand?",
+    help="Cast new votes with a seed of your own, and say whether the verdict is the same.",
 )
 @click.option("--model", "-m", help="The checkpoint that voted; by default the one here that has its digest.")
 @as_json
 def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_json: bool) -> int:
     """Check the certificate in FILE.
 
-    The votes, or the margins of a certain proof, are taken on trust unless --replay makes them again.
-    Exit 0: valid and certified, and it stands; 1: valid, but not certified, or fresh votes do not say so; 2: rejected.
+    The votes, or the margins of a certain proof, are not checked unless --replay makes them again.
+    Exit 0: valid and certified, also by fresh votes; 1: valid, but not certified, or not by fresh votes; 2: rejected.
     """
     certificate = Certificate.load(file)
     verified = verify_votes(certificate)
@@ -68,7 +68,7 @@ def verify(file: Path, replay: bool, fresh: int | None, model: str | None, as_js
         elif verified.on_trust:
             click.echo(f"  on trust: {verified.on_trust}; --replay makes it again with the network")
         if again is not None:
-            said = "it stands" if again.stands else f"it does not stand: {again.certificate.sentence}"
+            said = "the same verdict" if again.stands else f"another verdict: {again.certificate.sentence}"
             click.echo(f"  fresh: {again.certificate.samples:,} votes under seed {fresh}, {said}")
     stands = again is None or again.stands
     return 0 if verified.verdict == "certified" and stands else 1

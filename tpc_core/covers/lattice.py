@@ -84,7 +84,7 @@ class Cell:
         return float(np.prod(np.asarray(self.high) - np.asarray(self.low)))
 
 
-def level(alpha: float, depth: int) -> float:
+def cell_level(alpha: float, depth: int) -> float:
     """The part of alpha that a cell of this depth may spend: along a path they add up to alpha, at any depth."""
     return alpha * 3 / ((depth + 3) * (depth + 4))
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from scipy import special
 
-from tpc_core.covers.lattice import level
+from tpc_core.covers.lattice import cell_level
 from tpc_core.statistics import expected_votes
 from tpc_core.votes import BLOCK
 
@@ -47,7 +47,7 @@ def _stay(step: int, reach: int, alpha: float, depth: int) -> float:
     if step <= reach:
         return math.inf
     p, q = float(special.ndtr(step / _GRID)), float(special.ndtr(reach / _GRID))
-    return expected_votes(p, q, level(alpha, depth), BLOCK)
+    return expected_votes(p, q, cell_level(alpha, depth), BLOCK)
 
 
 @lru_cache(maxsize=1 << 18)

@@ -40,7 +40,7 @@ class Matching:
         return f"the model has no class for {count} of {data}: {names}"
 
 
-def matching(data: Sequence[str], model: Sequence[str]) -> Matching:
+def match_classes(data: Sequence[str], model: Sequence[str]) -> Matching:
     """Match class names, whatever their case, plural and separators: "Night-Stands" is night_stand."""
     known = {_plain(name): number for number, name in reversed(list(enumerate(model)))}
     pairs = {}

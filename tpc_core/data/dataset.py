@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tpc_core.data.classes import matching
+from tpc_core.data.classes import match_classes
 from tpc_core.data.names import MODELNET10_CLASSES, MODELNET40_CLASSES, SHAPENET_CATEGORIES
 from tpc_core.data.own import find_own, own_names
 from tpc_core.data.releases import Release, find_release
@@ -17,7 +17,7 @@ from tpc_core.data.roots import candidate_roots, not_found
 from tpc_core.data.shape import Shape
 from tpc_core.errors import InvalidFile, UnsupportedRequest, unknown_name
 
-CLASSES: dict[str, list[str]] = {
+CLASSES_BY_SET: dict[str, list[str]] = {
     "modelnet40": MODELNET40_CLASSES,
     "modelnet10": MODELNET10_CLASSES,
     "shapenetpart": SHAPENET_CATEGORIES,
@@ -95,7 +95,7 @@ class Dataset:
 
     def matched(self, classes: list[str]) -> Dataset:
         """The objects whose class is one of these, by name, with these classes and their numbers."""
-        found = matching(self.classes, classes)
+        found = match_classes(self.classes, classes)
         kept = np.flatnonzero(np.isin(self.labels, list(found.pairs)))
         if not len(kept):
             raise InvalidFile(
@@ -143,14 +143,14 @@ def open_dataset(name: str, split: str, *, root: Path | None = None) -> Dataset:
         raise unknown_name("data set", name, data_sets())
     if split not in SPLITS:
         raise unknown_name("split", split, SPLITS)
-    if name not in CLASSES:
+    if name not in CLASSES_BY_SET:
         return open_own(name, split)
     return open_in(name, split, (root,) if root is not None else tuple(candidate_roots(name)))
 
 
 def data_sets() -> list[str]:
     """The names of all data sets: the known ones, wherever they lie, and the user's own."""
-    return [*CLASSES, *own_names()]
+    return [*CLASSES_BY_SET, *own_names()]
 
 
 def open_gallery() -> Dataset:
@@ -177,7 +177,7 @@ def open_in(name: str, split: str, roots: tuple[Path, ...]) -> Dataset:
 
 def _dataset(name: str, split: str, release: Release) -> Dataset:
     """The whole release, or for modelnet10 the ten classes of ModelNet40 that it consists of."""
-    classes = CLASSES[name]
+    classes = CLASSES_BY_SET[name]
     if name != "modelnet10":
         rows = np.arange(len(release.ids), dtype=np.int64)
         labels = release.labels

@@ -8,7 +8,7 @@ from pathlib import Path
 from tpc_core.errors import InvalidFile
 from tpc_core.shipped import shipped
 
-VARIABLES = {
+FOLDER_VARIABLES = {
     "modelnet40": "TPC_MODELNET40",
     "modelnet10": "TPC_MODELNET40",
     "shapenetpart": "TPC_SHAPENETPART",
@@ -20,7 +20,7 @@ def candidate_roots(name: str) -> list[Path]:
 
     A variable that the user set is the only answer: looking elsewhere would silently ignore it.
     """
-    for variable in (VARIABLES[name], "TPC_DATA"):
+    for variable in (FOLDER_VARIABLES[name], "TPC_DATA"):
         chosen = os.environ.get(variable)
         if chosen:
             root = Path(chosen).expanduser()
@@ -37,7 +37,7 @@ def not_found(name: str, split: str, looked: list[Path]) -> InvalidFile:
     places = ", ".join(str(place) for place in looked) or "./data"
     return InvalidFile(
         f"no {name} {split} split in {places}; run `tpc data fetch {fetched}` "
-        f"or set {VARIABLES[name]} to the folder that holds it"
+        f"or set {FOLDER_VARIABLES[name]} to the folder that holds it"
     )
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tpc_core.cloud import Cloud
-from tpc_core.data.dataset import CLASSES, SPLITS, Dataset, data_sets, open_in, open_own
+from tpc_core.data.dataset import CLASSES_BY_SET, SPLITS, Dataset, data_sets, open_in, open_own
 from tpc_core.data.files import load_file
 from tpc_core.data.gallery import load_gallery_shape
 from tpc_core.data.roots import candidate_roots
@@ -46,7 +46,11 @@ def _from_dataset(name: str, rest: str) -> Shape:
     if row["split"] not in SPLITS:
         raise unknown_name("split", row["split"], SPLITS)
     split = row["split"]
-    dataset = _opened(name, split, tuple(candidate_roots(name))) if name in CLASSES else open_own(name, split)
+    dataset = (
+        _opened(name, split, tuple(candidate_roots(name)))
+        if name in CLASSES_BY_SET
+        else open_own(name, split)
+    )
     index = int(row["index"])
     if index >= len(dataset):
         raise InvalidValue(f"{name} {row['split']} has objects 0 to {len(dataset) - 1}, not {index}")

@@ -28,6 +28,7 @@ from tpc_core.engines.handle import Handle
 from tpc_core.engines.inline import Inline, InlineEngine, Streams
 from tpc_core.engines.local import LocalEngine, available_cores
 from tpc_core.engines.messages import Kept
+from tpc_core.engines.ray_cluster import RayEngine
 from tpc_core.engines.work import (
     Bench,
     Call,
@@ -51,6 +52,7 @@ __all__ = [
     "InlineEngine",
     "Kept",
     "LocalEngine",
+    "RayEngine",
     "Report",
     "Restarted",
     "Steps",

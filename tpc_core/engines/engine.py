@@ -225,7 +225,7 @@ class Engine(ABC):
         for handle in left:
             self._begin_again(handle)
         for handle in lost:
-            self._end(handle, WorkerLost("worker processes end before they can work; is memory short?"))
+            self._end(handle, WorkerLost("worker processes end while they start; is there enough memory?"))
         with self._lock:
             if self._stillborn < TRIES:
                 self.warm()
@@ -345,7 +345,9 @@ class Engine(ABC):
                 else:
                     self._wait(handle)
                 return
-        self._end(handle, WorkerLost(f"{TRIES} worker processes died over this work") if lost else None)
+        self._end(
+            handle, WorkerLost(f"{TRIES} worker processes ended while they did this work") if lost else None
+        )
 
     def _end(self, handle: Handle, error: TpcError | None) -> None:
         with self._lock:

@@ -44,7 +44,7 @@ def pack(content: Any) -> tuple[bytes, dict[str, Model]]:
     try:
         return to_bytes(content, name), models
     except CANNOT_TRAVEL as error:
-        raise InvalidValue(f"this cannot travel to a worker process: {error}") from error
+        raise InvalidValue(f"this cannot be sent to a worker process: {error}") from error
 
 
 def pack_model(model: Model) -> bytes:
@@ -57,7 +57,7 @@ def pack_model(model: Model) -> bytes:
             return to_bytes((model.card.model_dump_json(), content_of(model), model.precision))
         return to_bytes(model)
     except CANNOT_TRAVEL as error:
-        raise InvalidValue(f"the model {model.name} cannot travel to a worker process: {error}") from error
+        raise InvalidValue(f"the model {model.name} cannot be sent to a worker process: {error}") from error
 
 
 def _model_in(content: bytes) -> Model:

@@ -5,16 +5,12 @@ It is read as a stream, and what is kept in memory of an object is where its lin
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import itertools
 import json
 import os
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,29 +21,23 @@ from tpc_core.evaluation.records import ObjectRow
 from tpc_core.evaluation.rows import Rows
 from tpc_core.evaluation.settings import Settings, differences
 from tpc_core.evaluation.sums import Sums
-from tpc_core.machinery.atomic import cannot_write, sync_folder
+from tpc_core.machinery.append_only import AppendOnly
+from tpc_core.machinery.atomic import sync_folder
 
 FORMAT = "tpc-journal/2"
 NAME = "journal.jsonl"
 LONGEST_LINE = 1 << 20
 
 
-class Journal:
+class Journal(AppendOnly):
     """The open journal of one evaluation: what is done already, and a way to add to it."""
 
     def __init__(self, folder: Path, settings: Settings, *, resume: bool) -> None:
-        self.path = folder / NAME
-        self.settings = settings
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("ab")
-        except OSError as error:
-            raise InvalidFile(f"cannot write {self.path}: {error.strerror or error}") from error
+        super().__init__(folder / NAME, "evaluation")
         self.sums = Sums.of(settings)
         """The figures so far, as sums."""
         self._numbers, self._places = array("q"), array("q")
         try:
-            _lock(self._file, self.path)
             before = _settings(self.path)
             _check_same(self.path, before, settings, resume=resume)
             length = 0
@@ -57,16 +47,13 @@ class Journal:
                     self._numbers.append(row.index)
                     self._places.append(place)
                     self.sums.add(row)
-            # What follows the last whole line was torn off by a crash; it is cut away before going on.
-            self._file.truncate(length)
+            self.cut(length)
             if before is None:
-                self._write(
-                    json.dumps({"format": FORMAT, "settings": settings.model_dump(mode="json")}).encode()
-                    + b"\n"
-                )
+                header = {"format": FORMAT, "settings": settings.model_dump(mode="json")}
+                self.append(json.dumps(header).encode() + b"\n")
                 sync_folder(folder)
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
     @property
@@ -74,47 +61,33 @@ class Journal:
         """The numbers of the finished objects."""
         return np.array(self._numbers, dtype=np.int64)
 
-    def append(self, rows: Rows) -> None:
+    def add(self, rows: Rows) -> None:
         """Add finished objects; when this returns, their lines are on disk."""
-        place = self._file.seek(0, os.SEEK_END)
-        self._write(rows.lines)
+        place = self.length
+        self.append(rows.lines)
         ends = place + np.cumsum(rows.sizes, dtype=np.int64)
         self._numbers.extend(rows.numbers)
         self._places.extend((ends - np.asarray(rows.sizes, dtype=np.int64)).tolist())
         self.sums.merge(rows.sums)
 
-    def in_order(self) -> Iterator[ObjectRow]:
-        """The finished objects by their numbers, read from the disk one by one."""
+    def in_order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the lines of the finished objects begin, by the numbers of the objects, and how long they are."""
         numbers, places = self.done, np.array(self._places, dtype=np.int64)
         # Of an object that was done twice (its worker died before it could say so) the last line counts.
         order = np.lexsort((places, numbers))
         last = np.append(np.diff(numbers[order]) != 0, True) if len(order) else np.zeros(0, dtype=bool)
         by_place = np.argsort(places)
         ends = np.empty_like(places)  # lines follow one another, so each ends where the next begins
-        ends[by_place] = np.append(places[by_place][1:], self._file.seek(0, os.SEEK_END))
-        with self.path.open("rb", buffering=0) as file:
-            for number in order[last]:
-                place = int(places[number])
-                line = os.pread(file.fileno(), int(ends[number]) - place, place)
-                yield ObjectRow.model_validate_json(line)
+        ends[by_place] = np.append(places[by_place][1:], self.length)
+        wanted = order[last]
+        return places[wanted], (ends - places)[wanted]
 
-    def _write(self, lines: bytes) -> None:
-        try:
-            self._file.write(lines)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
 
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # Every whole line is on disk already; closing tries to write what did not fit, and may fail again.
-        with contextlib.suppress(OSError):
-            self._file.close()
+def rows_at(folder: Path, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> Iterator[ObjectRow]:
+    """Some finished objects, read from the disk one by one: where their lines begin, and how long they are."""
+    with (folder / NAME).open("rb", buffering=0) as file:
+        for place, size in zip(places.tolist(), sizes.tolist(), strict=True):
+            yield ObjectRow.model_validate_json(os.pread(file.fileno(), size, place))
 
 
 def check_folder(folder: Path, settings: Settings, *, resume: bool) -> None:
@@ -220,11 +193,3 @@ def _reason(error: Exception) -> str:
         first = error.errors()[0]
         return f"{'.'.join(str(piece) for piece in first['loc']) or 'the line'}: {first['msg']}"
     return str(error)
-
-
-def _lock(file: BinaryIO, path: Path) -> None:
-    """Two runs must not write one journal; the lock goes with the process, however it ends."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise InvalidValue(f"another evaluation is writing {path} at this moment; wait for it") from None

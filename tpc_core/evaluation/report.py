@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from tpc_core.evaluation.intervals import Share
 from tpc_core.evaluation.journal import NAME
 from tpc_core.evaluation.paper import paper, paper_figure
 from tpc_core.evaluation.run import load_figures
+from tpc_core.evaluation.seeds import SeedRow, seed_rows
 from tpc_core.evaluation.settings import Settings
 from tpc_core.evaluation.standing import Answer, Standing, standings
 from tpc_core.evaluation.summary import ClaimFigures, Figures, read_summary
@@ -35,10 +36,17 @@ class Runs:
 
     figures: list[Figures]
     waiting: list[dict[str, Any]]
+    seeds: list[Figures] = field(default_factory=list)
+    """The same recipes, trained with other seeds."""
 
 
-def load_runs(folders: Sequence[Path]) -> Runs:
+def load_runs(folders: Sequence[Path], seeds: Sequence[Path] = ()) -> Runs:
     """The evaluations in these folders; the folder of a plan stands for all its runs, and summaries for theirs."""
+    figures, waiting = _load(folders)
+    return Runs(figures, waiting, _load(seeds)[0])
+
+
+def _load(folders: Sequence[Path]) -> tuple[list[Figures], list[dict[str, Any]]]:
     found: list[Path] = []
     kept: list[Path] = []
     waiting: list[dict[str, Any]] = []
@@ -56,7 +64,7 @@ def load_runs(folders: Sequence[Path]) -> Runs:
     figures = [load_figures(folder) for folder in dict.fromkeys(found)]
     figures += [read_summary(path) for path in kept]
     done = {figure.settings.model for figure in figures}
-    return Runs(figures, [entry for entry in waiting if entry["model"] not in done])
+    return figures, [entry for entry in waiting if entry["model"] not in done]
 
 
 def write_report(runs: Runs, folder: Path) -> list[Path]:
@@ -90,6 +98,15 @@ def report_blocks(runs: Runs) -> Iterator[Block]:
         yield _certain_table(
             row for table, rows in tables if table.figure == "certified_accuracy" for row in rows
         )
+    repeated = list(seed_rows(runs.figures, runs.seeds))
+    if repeated:
+        yield Heading("Other seeds")
+        yield Paragraph(
+            "The same recipe, trained again with other seeds (`tpc train --seed`): other first weights, another order, "
+            "other noise. The first figure is that of the plan's model, and nothing was chosen among them. Spread is "
+            "the standard deviation over the seeds."
+        )
+        yield _seeds_table(repeated)
     yield Heading("Every claim")
     yield _claims_table(runs.figures)
     parts = [(figures, claim) for figures in runs.figures for claim in figures.claims if claim.joint_miou]
@@ -112,9 +129,9 @@ def report_blocks(runs: Runs) -> Iterator[Block]:
     yield Paragraph(
         "Seconds and hours are those of one thread by the clock, on a machine that may have had other work."
     )
-    yield _cost_table(runs.figures)
+    yield _cost_table([*runs.figures, *runs.seeds])
     yield Heading("The same figures again")
-    yield from _settings_blocks(runs.figures)
+    yield from _settings_blocks([*runs.figures, *runs.seeds])
 
 
 def _introduction(runs: Runs) -> str:
@@ -136,7 +153,7 @@ def _count(rows: Sequence[Standing]) -> str:
     """How many rows are above and below, and how many of the figures are those of a whole split."""
     verdicts = Counter(row.verdict for row in rows)
     answers = [row.answer.figures for row in rows if row.answer is not None]
-    whole = sum(figures.finished and figures.settings.whole_split for figures in answers)
+    whole = sum(figures.on_whole_split for figures in answers)
     return (
         f"Of the {len(rows)} published figures, {len(rows) - verdicts['open']} are measured by votes, {whole} of them "
         f"on every object of the test split: {verdicts['above']} are above the paper's, {verdicts['below']} below, "
@@ -267,6 +284,21 @@ def _claims_table(all_figures: Iterable[Figures]) -> Table:
                 ]
             )
     return Table(header, rows, words=3)
+
+
+def _seeds_table(rows: Iterable[SeedRow]) -> Table:
+    lines = [
+        [
+            row.recipe,
+            row.claim,
+            f"{row.figures[0].done:,}",
+            ", ".join(f"{share:.1f}" for share in row.shares),
+            f"{row.mean:.1f}",
+            f"{row.spread:.2f}",
+        ]
+        for row in rows
+    ]
+    return Table(["recipe", "claim", "objects", "seed by seed", "mean", "spread"], lines, words=2)
 
 
 def _joint_table(parts: Iterable[tuple[Figures, ClaimFigures]]) -> Table:

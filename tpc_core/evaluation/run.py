@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from tpc_core.certify import certify_events
 from tpc_core.data import Dataset, open_dataset
-from tpc_core.data.classes import matching
+from tpc_core.data.classes import match_classes
 from tpc_core.engines import Streams
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.journal import Journal, check_folder, sums_of
 from tpc_core.evaluation.rows import Rows
 from tpc_core.evaluation.settings import Request, Settings, certificate_name, evaluated_objects
-from tpc_core.evaluation.summary import Figures, figures_of, write_files
+from tpc_core.evaluation.summary import Figures, figures_of, write_summary
 from tpc_core.evaluation.sums import Sums
+from tpc_core.evaluation.table import write_table
 from tpc_core.evaluation.work import ObjectsWork, read_object
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.models import Model, load_model
@@ -60,7 +61,7 @@ def prepare(request: Request, folder: Path, *, resume: bool = False) -> Prepared
     chosen = evaluated_objects(dataset, model, settings.every, settings.limit)
     if settings.task == "segmentation":
         return Prepared(settings, model, dataset, folder, chosen, {}, [])
-    found = matching(dataset.classes, model.classes)
+    found = match_classes(dataset.classes, model.classes)
     labels = {dataset.classes[theirs]: model.classes[ours] for theirs, ours in found.pairs.items()}
     notes = [found.sentence(dataset.name)] if found.unmatched else []
     return Prepared(settings, model, dataset, folder, chosen, labels, notes)
@@ -86,9 +87,10 @@ def run(
             if isinstance(message, Rows):
                 if certificates is not None:
                     _save(message, settings, certificates)
-                journal.append(message)
+                journal.add(message)
                 progress(settings, journal.sums)
-        return write_files(prepared.folder, settings, journal.in_order())
+        sums = write_table(prepared.folder, settings, *journal.in_order(), engine)
+        return write_summary(prepared.folder, settings, sums)
 
 
 def evaluate(

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tpc_core.border import Items
 from tpc_core.certify import Budget, Options
 from tpc_core.data import Dataset
-from tpc_core.data.classes import matching
+from tpc_core.data.classes import match_classes
 from tpc_core.errors import InvalidValue
 from tpc_core.evaluation.claims import ClaimSpec, parse_claims
 from tpc_core.models import Model
@@ -194,7 +194,7 @@ def evaluated_objects(dataset: Dataset, model: Model, every: int, limit: int | N
     """The numbers of the objects: every k-th from the first whose class the model has, at most `limit` of them."""
     if model.task == "segmentation":
         return chosen_objects(len(dataset), every, limit)
-    found = matching(dataset.classes, model.classes)
+    found = match_classes(dataset.classes, model.classes)
     known = [row for row in range(len(dataset)) if int(dataset.labels[row]) in found.pairs]
     if not known:
         raise InvalidValue(f"no object can be evaluated: {found.sentence(dataset.name)}")

@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile
 from tpc_core.evaluation.intervals import CONFIDENCE, Share
-from tpc_core.evaluation.records import ObjectRow, PartCounts
 from tpc_core.evaluation.settings import Settings
 from tpc_core.evaluation.sums import Sums
-from tpc_core.machinery.atomic import write_atomically, writing_atomically
+from tpc_core.machinery.atomic import write_atomically
 from tpc_core.version import VERSION
 
 FORMAT = "tpc-evaluation/1"
 LARGEST_SUMMARY = 4 << 20
-COLUMNS = {
-    "index": "int",
-    "id": "str",
-    "label": "str",
-    "prediction": "str",
-    "base": "str",
-    "transform": "str",
-    "radius": "str",
-    "status": "str",
-    "certified": "bool",
-    "right": "bool",
-    "samples": "int",
-    "points": "int",
-    "certified_points": "int",
-    "certified_right_points": "int",
-    "joint_points": "int",
-    "joint_right_points": "int",
-    "joint_iou": "float",
-}
-"""The columns of objects.csv and objects.parquet."""
-_GROUP = 1 << 16
-"""Records that are written to Parquet at a time."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +51,11 @@ class Figures:
     @property
     def finished(self) -> bool:
         return self.done == self.settings.objects
+
+    @property
+    def on_whole_split(self) -> bool:
+        """Whether these are the figures of every object of the split."""
+        return self.finished and self.settings.whole_split
 
 
 def figures_of(settings: Settings, sums: Sums) -> Figures:
@@ -184,90 +162,8 @@ def _read_claim(claim: Mapping[str, Any]) -> ClaimFigures:
     )
 
 
-Record = tuple[Any, ...]
-"""One line of the table, in the order of COLUMNS."""
-
-
-def records_of(settings: Settings, names: list[tuple[str, str]], row: ObjectRow) -> list[Record]:
-    """One record for each claim (transform, radius) about an object; no clock in it: equal runs, equal tables."""
-    right = row.right if settings.task == "classification" else None
-    head = (row.index, row.id, row.label, row.prediction, row.base)
-    return [
-        (
-            *head,
-            *name,
-            answer.status,
-            answer.status == "certified",
-            right,
-            answer.samples,
-            settings.points,
-            *_part_columns(answer.parts),
-        )
-        for name, answer in zip(names, row.claims, strict=True)
-    ]
-
-
-def _part_columns(parts: PartCounts | None) -> Record:
-    if parts is None:
-        return (None,) * 5
-    return parts.certified, parts.certified_right, parts.joint, parts.joint_right, parts.joint_iou
-
-
-def write_files(folder: Path, settings: Settings, rows: Iterable[ObjectRow]) -> Figures:
-    """summary.json and objects.csv, and objects.parquet where pyarrow is installed; `rows` by their numbers.
-
-    The rows come one by one, and are summed up and written as they come.
-    """
-    sums = Sums.of(settings)
-    names = [(claim.transform.name, claim.radius) for claim in settings.claim_specs()]
-    with ExitStack() as files:
-        text = files.enter_context(writing_atomically(folder / "objects.csv"))
-        csv_file = io.TextIOWrapper(text, encoding="utf-8", newline="", write_through=False)
-        writer = csv.writer(csv_file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        parquet = files.enter_context(_parquet(folder / "objects.parquet"))
-        for row in rows:
-            sums.add(row)
-            records = records_of(settings, names, row)
-            writer.writerows(records)
-            parquet(records)
-        csv_file.flush()
-        csv_file.detach()
+def write_summary(folder: Path, settings: Settings, sums: Sums) -> Figures:
+    """summary.json, and the figures in it."""
     figures = figures_of(settings, sums)
     write_atomically(folder / "summary.json", f"{json.dumps(to_json(figures), indent=1)}\n".encode())
     return figures
-
-
-@contextmanager
-def _parquet(path: Path) -> Iterator[Callable[[list[Record]], None]]:
-    """Take records and write them in groups; nothing where pyarrow is not installed: the CSV holds the same."""
-    try:
-        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:  # it comes with the app
-        yield lambda records: None
-        return
-    types = {
-        "int": pyarrow.int64(),
-        "str": pyarrow.string(),
-        "bool": pyarrow.bool_(),
-        "float": pyarrow.float64(),
-    }
-    schema = pyarrow.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
-    waiting: list[Record] = []
-    with writing_atomically(path) as file, parquet.ParquetWriter(file, schema) as writer:
-
-        def write() -> None:
-            columns = list(zip(*waiting, strict=True)) or [()] * len(COLUMNS)
-            arrays = [
-                pyarrow.array(column, field.type) for column, field in zip(columns, schema, strict=True)
-            ]
-            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
-            waiting.clear()
-
-        def take(records: list[Record]) -> None:
-            waiting.extend(records)
-            if len(waiting) >= _GROUP:
-                write()
-
-        yield take
-        write()

@@ -17,6 +17,7 @@ from tpc_core.explain.prediction_path import PATH_STEPS, PathStep, first_change,
 from tpc_core.explain.shrink_claim import can_shrink_claim, shrink_claim
 from tpc_core.explain.smallest_attack import TRIES, AttackSearch, find_smallest_attack
 from tpc_core.explain.words import count, percent, probability
+from tpc_core.explain.work import MoreVotes, SmallestAttack, suspected
 
 __all__ = [
     "CASTS_VOTES",
@@ -28,9 +29,11 @@ __all__ = [
     "DifferenceMap",
     "Explanation",
     "Finding",
+    "MoreVotes",
     "PathStep",
     "Remedy",
     "Row",
+    "SmallestAttack",
     "can_shrink_claim",
     "comparable",
     "compare",
@@ -49,5 +52,6 @@ __all__ = [
     "shared_half_widths",
     "shrink_claim",
     "smaller_radius",
+    "suspected",
     "taken_apart",
 ]

@@ -163,7 +163,7 @@ def _attack(view: CaseView, cell: CellStanding) -> Finding:
 
 def _passed(view: CaseView, cell: CellStanding) -> Finding:
     if cell.kind == "group":
-        sentence = "It is the top class, and so it is for every rotation."
+        sentence = "It wins the vote, and the result is the same for every rotation."
     else:
         bound = probability(cell.lower_bound, cell.needed)
         sentence = f"p_A is at least {bound}, and {probability(cell.needed, cell.lower_bound)} is needed."

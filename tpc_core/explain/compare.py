@@ -77,7 +77,7 @@ def comparable(first: CaseView, second: CaseView) -> str | None:
     if first.transform.name != second.transform.name:
         return "the two runs are about different transforms, so their maps have different axes"
     if not (first.is_cover and second.is_cover):
-        return "a map needs two covers; a run that rests on one probability has none"
+        return "a difference map needs two runs with cells, and one of these has no cells"
     if first.is_polar != second.is_polar:
         return "the paper's grid of rotations has axes of its own"
     return None

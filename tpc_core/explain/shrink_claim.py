@@ -28,7 +28,7 @@ def shrink_claim(view: CaseView) -> Certificate:
             smaller = _read_at(view, view.certified_part * (1 - slack))
             if smaller.verdict == "certified":
                 return smaller
-    raise UnsupportedRequest("no part of this region is certified by the votes at hand")
+    raise UnsupportedRequest("the votes so far certify no part of this region")
 
 
 def _read_at(view: CaseView, part: float) -> Certificate:

@@ -82,9 +82,7 @@ def find_smallest_attack(
     level alpha / 2^k, so all refutations together are wrong with probability at most alpha, however often this is done.
     """
     if view.proof.kind == "points":
-        raise UnsupportedRequest(
-            "attacks look for a change of a cloud's class; segmentation models have none"
-        )
+        raise UnsupportedRequest("attacks change the class of a cloud, and a segmentation model gives none")
     search = _Search(view, model, cancelled, progress)
     if search.found is None and start is not None:
         search.test(np.array(start), "centre of a failing cell")

@@ -15,7 +15,7 @@ from tpc_core.case_view import CaseView
 from tpc_core.certify.cover import planned_votes as planned_cover_votes
 from tpc_core.certify.whole import planned_votes as planned_whole_votes
 from tpc_core.covers import Cell, Prices
-from tpc_core.covers.lattice import MOST_FIRST_CELLS, level
+from tpc_core.covers.lattice import MOST_FIRST_CELLS, cell_level
 from tpc_core.covers.paper import SAMPLES, SINGLE_SAMPLES
 from tpc_core.forecast.nearby import Reading, looks_like, middle
 from tpc_core.forecast.pass_chance import least_count
@@ -103,7 +103,7 @@ def _fresh(prices: Prices, p_a: float, reach: float, depth: int) -> float:
     whole, stay = prices.cell(p_a, reach, depth), prices.stay(p_a, reach, depth)
     if whole < stay or stay > _FIRST_BLOCKS * BLOCK:
         return whole
-    return _mean_votes(_height(p_a), Threshold.at(round(reach, 2)), level(prices.alpha, depth))
+    return _mean_votes(_height(p_a), Threshold.at(round(reach, 2)), cell_level(prices.alpha, depth))
 
 
 def sample_cost(p_a: float, threshold: Threshold, alpha: float) -> float:

@@ -78,10 +78,10 @@ def sweep_judgement(looks: Sequence[SigmaLook]) -> str:
         return "Sigma is about right: none of the others would clearly reach farther."
     word = "small" if found.factor > 1 else "large"
     if found.radius[1] <= now.radius[2]:
-        present = f"{now.votes:,.0f}" if math.isfinite(now.votes) else "no number of them"
+        present = f"needs {now.votes:,.0f}" if math.isfinite(now.votes) else "cannot reach it with any number"
         return (
             f"Sigma is too {word} for this region: sigma {found.words} would reach as far with about "
-            f"{found.votes:,.0f} votes, against {present} with the present one."
+            f"{found.votes:,.0f} votes; the present sigma {present}."
         )
     return (
         f"Sigma is too {word} for this region: sigma {found.words} would reach {found.radius[1]:.0%} of the radius "

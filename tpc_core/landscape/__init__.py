@@ -6,17 +6,20 @@ at a landscape, no verdict and no error level changes.
 
 from tpc_core.landscape.chart import Chart, ChartAxis, coordinates, noise_direction
 from tpc_core.landscape.nodes import Nodes
-from tpc_core.landscape.of_question import landscape_events
+from tpc_core.landscape.of_question import landscape_events, needed_of
 from tpc_core.landscape.survey import Landscape, extent, survey, survey_plain
+from tpc_core.landscape.work import LandscapeWork
 
 __all__ = [
     "Chart",
     "ChartAxis",
     "Landscape",
+    "LandscapeWork",
     "Nodes",
     "coordinates",
     "extent",
     "landscape_events",
+    "needed_of",
     "noise_direction",
     "survey",
     "survey_plain",

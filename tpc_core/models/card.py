@@ -54,6 +54,9 @@ class Brought(BaseModel):
     code: str | None = Field(
         default=None, description="of a factory: the sha256 of the source of its network"
     )
+    answers: str | None = Field(
+        default=None, description="of a factory: the sha256 of its classes for a few clouds"
+    )
     notes: Items[str] = Field(default_factory=list, description="what was recognised, in sentences")
     trained: bool = Field(default=False, description="whether `tpc train --from` made these weights")
 

@@ -55,9 +55,17 @@ def _variants(card: ModelCard, transform: Transform) -> list[ModelCard]:
     """A brought network under the smoothings that suit a transform; shipped ones were trained for their own."""
     if card.brought is None:
         return []
+    return [variant for word in _words(transform) if (variant := _suited(card, word, transform)) is not None]
+
+
+def suited_smoothings(card: ModelCard, transform: Transform) -> list[str]:
+    """The smoothings that suit a transform better than a network's own, as words behind its name."""
+    return [word for word in _words(transform) if _suited(card, word, transform) is not None]
+
+
+def _words(transform: Transform) -> tuple[str, ...]:
     sigmas = ",".join("20" if radius.unit == "deg" else "0.1" for radius in transform.radii)
-    words = (f"{transform.name}:{sigmas}", f"group:{transform.name}", "diffusion:15")
-    return [variant for word in words if (variant := _suited(card, word, transform)) is not None]
+    return f"{transform.name}:{sigmas}", f"group:{transform.name}", "diffusion:15"
 
 
 def _suited(card: ModelCard, word: str, transform: Transform) -> ModelCard | None:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from tpc_core.errors import InvalidValue, MissingDependency, UnsupportedRequest
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.models.brought.onnx_network import OnnxNetwork
-from tpc_core.models.brought.recognise import probe
+from tpc_core.models.brought.probe import probe
 from tpc_core.models.store import Model
 
 BATCH = 32

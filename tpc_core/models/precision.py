@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tpc_core.errors import unknown_name
 
-FULL = "float32"
+FULL_PRECISION = "float32"
 REDUCED = ("bfloat16", "float16")
 
 
@@ -20,11 +20,15 @@ class Variant:
     """A checkpoint, how precisely it computes, and under which smoothing, where not under its own."""
 
     checkpoint: str
-    precision: str = FULL
+    precision: str = FULL_PRECISION
     smoothing: str | None = None
 
     def __str__(self) -> str:
-        pieces = [self.checkpoint, self.smoothing, None if self.precision == FULL else self.precision]
+        pieces = [
+            self.checkpoint,
+            self.smoothing,
+            None if self.precision == FULL_PRECISION else self.precision,
+        ]
         return "@".join(piece for piece in pieces if piece)
 
 
@@ -35,7 +39,7 @@ def parse_variant(name: str) -> Variant:
         rest, at, last = found.checkpoint.rpartition("@")
         if not at or "/" in last or last.endswith(".safetensors"):
             return found
-        if last in REDUCED and found.precision == FULL and found.smoothing is None:
+        if last in REDUCED and found.precision == FULL_PRECISION and found.smoothing is None:
             found = Variant(rest, last)
         elif ":" in last and found.smoothing is None:
             found = Variant(rest, found.precision, last)
@@ -51,4 +55,4 @@ def split_precision(name: str) -> tuple[str, str]:
 
 def with_precision(name: str, precision: str) -> str:
     """The inverse of split_precision."""
-    return name if precision == FULL else f"{name}@{precision}"
+    return name if precision == FULL_PRECISION else f"{name}@{precision}"

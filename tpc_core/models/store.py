@@ -16,7 +16,7 @@ from tpc_core.errors import InvalidFile, InvalidValue, TpcError, UnknownName, on
 from tpc_core.lazy_torch import torch
 from tpc_core.machinery.user_folder import user_folder
 from tpc_core.models.card import ModelCard, read_card
-from tpc_core.models.precision import FULL, REDUCED, Variant, parse_variant, with_precision
+from tpc_core.models.precision import FULL_PRECISION, REDUCED, Variant, parse_variant, with_precision
 from tpc_core.models.tasks import Task
 from tpc_core.shipped import shipped
 from tpc_core.smoothing import Smoothing, parse_smoothing, smoothing_from_json
@@ -38,7 +38,7 @@ class Model:
 
     card: ModelCard
     module: nn.Module = field(repr=False)
-    precision: str = FULL
+    precision: str = FULL_PRECISION
     _mark: bytes = field(init=False, repr=False)
     """Of what the module held when the model was made of it."""
 
@@ -94,18 +94,18 @@ class Model:
         from tpc_core.models.reduced import Reduced
 
         module = self.module.to(device)
-        return fast_path(module) if self.precision == FULL else Reduced(module, self.precision)
+        return fast_path(module) if self.precision == FULL_PRECISION else Reduced(module, self.precision)
 
 
-def digest_of(card: ModelCard, precision: str = FULL) -> str:
+def digest_of(card: ModelCard, precision: str = FULL_PRECISION) -> str:
     """The digest of the model that a card describes, without its weights: the card has their sha256.
 
     How a brought network is shown its clouds, and the code of its factory, are part of the function that it is.
     """
     parts: list[Any] = [card.architecture, card.options, card.sha256]
     if card.brought is not None:
-        parts.append([card.brought.frame.model_dump(), card.brought.code])
-    if precision != FULL:
+        parts.append([card.brought.frame.model_dump(), card.brought.code, card.brought.answers])
+    if precision != FULL_PRECISION:
         parts.append(precision)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -113,7 +113,7 @@ def digest_of(card: ModelCard, precision: str = FULL) -> str:
 def load_by_digest(digest: str, name: str) -> Model:
     """The model here with this digest. `name` is what somebody's file calls it: it is shown, never opened."""
     for card in list_models():
-        for precision in (FULL, *REDUCED):
+        for precision in (FULL_PRECISION, *REDUCED):
             if digest_of(card, precision) == digest:
                 return load_model(str(Variant(card.name, precision, _smoothing_in(name))))
     raise UnknownName(
@@ -185,7 +185,7 @@ def card_of_variant(card: ModelCard, variant: Variant, smoothing: Smoothing | No
             "smoothing": smoothing.to_json(),
             "sigma": None,
         }
-    if smoothing is not None or variant.precision != FULL:
+    if smoothing is not None or variant.precision != FULL_PRECISION:
         changed |= {"held_aside": None, "clean_accuracy": None, "certified_accuracy": None}
     return card.model_copy(update=changed) if changed else card
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tpc_core.errors import UnsupportedRequest
 from tpc_core.proofs.base import CellStanding, Claim, PointStanding, Proof, Standing
 from tpc_core.proofs.cover import CoverProof
+from tpc_core.proofs.judgement import is_proven
 from tpc_core.proofs.paper_grid import GridProof, PaperSampleProof
 from tpc_core.proofs.points import PointProof
 from tpc_core.proofs.whole import OneProbabilityProof, TopClassProof
@@ -40,5 +41,6 @@ __all__ = [
     "Proof",
     "Standing",
     "TopClassProof",
+    "is_proven",
     "proof_of",
 ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tpc_core.covers.lattice import MOST_FIRST_CELLS, Cell, Lattice, level, parse_path
+from tpc_core.covers.lattice import MOST_FIRST_CELLS, Cell, Lattice, cell_level, parse_path
 from tpc_core.errors import InvalidCertificate
 from tpc_core.ledger import Ledger, Tally, cell_place, family_level
 from tpc_core.proofs.base import CellStanding, Claim, Proof, Standing, State, no_such_place
@@ -74,7 +74,7 @@ class CoverProof(Proof):
 
     def level(self, cell: Cell) -> float:
         """The error level of a cell."""
-        return level(self.alpha, cell.depth)
+        return cell_level(self.alpha, cell.depth)
 
     def passes(self, cell: Cell, tally: Tally, target: int) -> bool:
         """Whether the votes of a cell vouch for all of it that lies in the region."""

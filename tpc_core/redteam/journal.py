@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
-import os
 from pathlib import Path
-from types import TracebackType
 
 from pydantic import ValidationError
 
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue
-from tpc_core.machinery.atomic import cannot_write
+from tpc_core.machinery.append_only import AppendOnly
 from tpc_core.redteam.questions import Plan
 from tpc_core.redteam.trial import Trial
 
@@ -22,56 +18,29 @@ NAME = "redteam.jsonl"
 LARGEST = 1 << 30
 
 
-class RedteamJournal:
+class RedteamJournal(AppendOnly):
     """What was tried already, and a way to add to it; a line torn off by a crash is cut away."""
 
     def __init__(self, folder: Path, plan: Plan, *, resume: bool) -> None:
-        self.path = folder / NAME
+        super().__init__(folder / NAME, "red team")
         self.trials: dict[int, Trial] = {}
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("ab")
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InvalidValue(
-                f"another red team is writing {self.path} at this moment; wait for it"
-            ) from None
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
         try:
             before, self.trials, length = read_journal(self.path)
             _check_same(self.path, before, plan, resume=resume)
             self.plan = before or plan
             """The plan as it was at the beginning: checkpoints that came since are left to the next red team."""
-            self._file.truncate(length)
+            self.cut(length)
             if before is None:
-                self._write(json.dumps({"format": FORMAT, "plan": plan.model_dump(mode="json")}))
+                header = {"format": FORMAT, "plan": plan.model_dump(mode="json")}
+                self.append(json.dumps(header).encode() + b"\n")
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
-    def append(self, trial: Trial) -> None:
+    def add(self, trial: Trial) -> None:
         """Add a finished trial; when this returns, the line is on disk."""
-        self._write(trial.model_dump_json())
+        self.append(trial.model_dump_json().encode() + b"\n")
         self.trials[trial.number] = trial
-
-    def _write(self, line: str) -> None:
-        try:
-            self._file.write(f"{line}\n".encode())
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
-
-    def __enter__(self) -> RedteamJournal:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # Every whole line is on disk already; closing tries to write what did not fit, and may fail again.
-        with contextlib.suppress(OSError):
-            self._file.close()
 
 
 def read_journal(path: Path) -> tuple[Plan | None, dict[int, Trial], int]:

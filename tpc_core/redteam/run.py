@@ -68,7 +68,7 @@ def run(
             if tried.broken is not None:
                 (folder / "broken").mkdir(exist_ok=True)
                 tried.broken.save(folder / "broken" / f"{tried.trial.number:05}.json")
-            journal.append(tried.trial)
+            journal.add(tried.trial)
             progress(trials)
         summary = summarise(plan, trials.values())
     write_summary(folder, summary)

@@ -17,7 +17,7 @@ from tpc_core.smoothing.group import GROUPS, GroupSmoothing
 from tpc_core.smoothing.noise import ManyBlocksNoise, Noise, NoiseStream, TorchNoise, stream_keys
 from tpc_core.smoothing.parameter import ParameterSmoothing
 from tpc_core.smoothing.philox import GENERATOR
-from tpc_core.smoothing.rules import Cover, OneProbability, Points, Rule, Threshold, TopClass
+from tpc_core.smoothing.rules import Cover, GaussianShift, OneProbability, Points, Rule, Threshold, TopClass
 from tpc_core.smoothing.spoken import parse_smoothing, smoothing_for
 from tpc_core.transforms import CoordinateNoise, Transform
 
@@ -73,6 +73,7 @@ __all__ = [
     "CoordinateSmoothing",
     "Cover",
     "CylinderSmoothing",
+    "GaussianShift",
     "GroupSmoothing",
     "ManyBlocksNoise",
     "Noise",

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from tpc_core.border import RECIPE, Items, checked, read_toml
 from tpc_core.data.files.content import read_bytes
+from tpc_core.models.seeds import seed_name
 
 
 class _Strict(BaseModel):
@@ -77,6 +78,12 @@ class TrainConfig(_Strict):
         default_factory=list,
         description='claims such as "z-taper:0.5": every copy of a cloud is under an attack of one of them',
     )
+    attempts: int = Field(
+        default=1,
+        ge=1,
+        le=32,
+        description="attacks tried on every copy; the one that the network answers worst is learnt",
+    )
     epochs: int = Field(ge=1)
     warmup: int = Field(default=3, ge=0, description="epochs of linear warm-up before the cosine")
     batch: int = Field(default=128, ge=2)
@@ -107,6 +114,10 @@ class TrainConfig(_Strict):
     initial: str | None = Field(default=None, description="a checkpoint whose weights to start from")
     seed: int = 0
 
+    def with_seed(self, seed: int) -> TrainConfig:
+        """The same recipe under another seed, and a name that says so."""
+        return self.model_copy(update={"seed": seed, "name": seed_name(self.name, seed)})
+
     @field_validator("smoothing")
     @classmethod
     def _has_kind(cls, value: dict[str, Any]) -> dict[str, Any]:
@@ -118,6 +129,14 @@ class TrainConfig(_Strict):
     def _clouds_have_one_class(self) -> TrainConfig:
         if self.dataset == "shapenetpart" and (self.augment.mix or self.balance):
             raise ValueError("mix and balance need one class per cloud; parts have one per point")
+        return self
+
+    @model_validator(mode="after")
+    def _attempts_are_attacks(self) -> TrainConfig:
+        if self.attempts > 1 and (not self.regions or self.augment.mix):
+            raise ValueError("attempts are attacks: they need regions, and clouds of one class (no mix)")
+        if self.attempts > 1 and self.dataset == "shapenetpart":
+            raise ValueError("attempts need one class per cloud; parts have one per point")
         return self
 
     @model_validator(mode="after")

@@ -9,6 +9,8 @@ from pathlib import Path
 from torch import Tensor
 
 from tpc_core.models.architectures import task_of
+from tpc_core.models.brought.digest import digest_of_answers
+from tpc_core.models.brought.library import opened_again
 from tpc_core.models.card import ModelCard
 from tpc_core.models.store import encode_weights
 from tpc_core.training.config import TrainConfig
@@ -55,6 +57,10 @@ def export(
         held_aside=held_aside,
         brought=brought,
     )
+    if brought is not None and brought.answers is not None:
+        card.brought = brought.model_copy(update={"answers": None})
+        answers = digest_of_answers(opened_again(card, data, config.name).module, card.num_points)
+        card.brought = brought.model_copy(update={"answers": answers})
     weights = folder / f"{config.name}.safetensors"
     write_atomically(weights, data)
     text = json.dumps(card.model_dump(), indent=1)

@@ -27,7 +27,7 @@ from tpc_core.training.intervals import interval_logits, worst_middle
 from tpc_core.training.journal import Journal
 from tpc_core.training.losses import correct_share, smoothed_loss, taught
 from tpc_core.training.measure import certain_rows, measured
-from tpc_core.training.regions import Attacks, attacked, robust_rows
+from tpc_core.training.regions import Attacks, attacked, hardest, robust_rows
 from tpc_core.training.schedule import WeightAverage, box_size, learning_rate
 from tpc_core.training.start import split_for, starting_network
 from tpc_core.training.state import load_state, save_state
@@ -126,7 +126,7 @@ class Run:
         truth = targets.flatten()
         if config.augment.mix:
             points, targets = mixed(points, targets, self.classes, config.augment.mix, self.generator)
-        copies = attacked(points.repeat(config.consistency.noises, 1, 1), self.attacks, self.generator)
+        copies = self._attacked(points.repeat(config.consistency.noises, 1, 1), truth)
         noisy = self.smoothing.perturb(copies, TorchNoise(self.generator))
         if config.interval.eps:
             logits, leads = self._bounded(noisy, truth)
@@ -146,6 +146,15 @@ class Run:
         self.step += 1
         self.average.update(self.module, self.step)
         return loss.detach(), correct_share(logits.detach(), truth, config.consistency.noises)
+
+    def _attacked(self, copies: Tensor, truth: Tensor) -> Tensor:
+        """The copies under attacks of the regions: any, or of several those that the network as it is answers worst."""
+        if self.config.attempts == 1:
+            return attacked(copies, self.attacks, self.generator)
+        self.module.eval()
+        classify, truth = fast_path(self.module), truth.repeat(self.config.consistency.noises)
+        self.module.train()
+        return hardest(copies, truth, self.attacks, self.config.attempts, classify, self.generator)
 
     def _bounded(self, noisy: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
         """Plain logits, and the worst leads over boxes: of the whole claim, or smaller ones where answers are worst."""

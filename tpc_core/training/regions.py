@@ -57,6 +57,32 @@ def attacked(points: Tensor, attacks: Sequence[Attacks], generator: Generator) -
 
 
 @torch.no_grad()
+def hardest(
+    points: Tensor,
+    targets: Tensor,
+    attacks: Sequence[Attacks],
+    attempts: int,
+    classify: Callable[[Tensor], Tensor],
+    generator: Generator,
+) -> Tensor:
+    """Every cloud under the attack, of so many random ones, that the network answers worst; (B, N, 3) -> (B, N, 3)."""
+    found = attacked(points, attacks, generator)
+    least = _leads(classify(found), targets)
+    for _ in range(attempts - 1):
+        tried = attacked(points, attacks, generator)
+        leads = _leads(classify(tried), targets)
+        worse = leads < least
+        found[worse], least = tried[worse], torch.minimum(leads, least)
+    return found
+
+
+def _leads(logits: Tensor, targets: Tensor) -> Tensor:
+    """By how much the right class leads the best other one; (B,)."""
+    own = logits.gather(1, targets.unsqueeze(1))
+    return (own - logits.scatter(1, targets.unsqueeze(1), -torch.inf).amax(dim=1, keepdim=True)).squeeze(1)
+
+
+@torch.no_grad()
 def robust_rows(
     classify: Callable[[Tensor], Tensor], clouds: Clouds, claims: Sequence[str], seed: int
 ) -> dict[str, float]:

@@ -27,7 +27,7 @@ RATE = 5e-4
 """The learning rate: the network is trained already, and is to be moved a little."""
 VIEWS = 1
 """One sample of each object, the stored one: it is at hand, and others take minutes to choose. Noise makes it new."""
-PASSES = 3
+PASSES_PER_STEP = 3
 """A step of training costs about as much as so many forward passes: there, back, and the weights."""
 _SAY_EVERY = 0.5
 _ENDING = 10.0

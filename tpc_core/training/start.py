@@ -14,6 +14,9 @@ from tpc_core.smoothing import Smoothing
 from tpc_core.training.clouds import Split
 from tpc_core.training.config import Interval, TrainConfig
 
+TRAINABLE = ("factory", "weights")
+"""Formats of brought networks that are no finished programs."""
+
 
 def starting_network(config: TrainConfig, classes: int) -> nn.Module:
     """The network before its first step, ready to be trained."""
@@ -94,7 +97,7 @@ def _check(card: ModelCard) -> None:
         raise UnsupportedRequest(
             f"{card.name} is no model of yours; --from trains one that `tpc models add` brought"
         )
-    if card.brought.format not in ("factory", "weights"):
+    if card.brought.format not in TRAINABLE:
         raise UnsupportedRequest(
             f"{card.name} is a finished program ({card.brought.format}) and cannot be trained; bring the network as a "
             "factory, package.module:make, with its weights"

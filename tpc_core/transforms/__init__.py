@@ -13,7 +13,7 @@ from tpc_core.transforms import (
     twist,
     zyx_rotation,
 )
-from tpc_core.transforms.base import Axis, Category, Parameter, RadiusInput, Reach, Transform
+from tpc_core.transforms.base import AXES, Axis, Category, Parameter, RadiusInput, Reach, Transform
 from tpc_core.transforms.composition import Composition, parts_of
 from tpc_core.transforms.general_rotation import GeneralRotation
 from tpc_core.transforms.linear import Linear
@@ -55,6 +55,7 @@ def all_transforms() -> list[Transform]:
 
 
 __all__ = [
+    "AXES",
     "SINGLE",
     "Axis",
     "Ball",

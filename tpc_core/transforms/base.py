@@ -150,9 +150,7 @@ class Transform(ABC):
 
     def enclose(self, cloud: CloudForm, z: Sequence[Form]) -> CloudForm:
         """The same formula as `apply`, on affine forms: it holds every cloud that the cell's parameters can make."""
-        raise UnsupportedRequest(
-            f"no enclosure is known for {self.name}, so nothing certain can be said of it"
-        )
+        raise UnsupportedRequest(f"there are no exact proofs for {self.name} yet")
 
     def form(self, points: Tensor, low: Tensor, high: Tensor) -> InputForm:
         """The affine form of a cloud (N, 3) under all z of the boxes [low, high], (M, dim) each, rounded outwards.

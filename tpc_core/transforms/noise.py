@@ -62,7 +62,7 @@ class CoordinateNoise(Transform):
         """All clouds within this l-infinity radius: no parameter, every coordinate errs on its own."""
         if self.norm != "linf":
             raise UnsupportedRequest(
-                "nothing certain is known of l2 balls; ask for linf, or a smoothed certificate"
+                "there are no exact proofs for l2 balls; ask for linf, or a proof by votes"
             )
         centre = points.to(torch.float64).unsqueeze(0)
         # x + z in float64 is rounded once; the radius leaves room for it.

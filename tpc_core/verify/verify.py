@@ -128,7 +128,7 @@ def _case(certificate: Certificate) -> Case:
     smoothing = smoothing_from_json(model.smoothing)
     if json.dumps(model.smoothing, sort_keys=True) != json.dumps(smoothing.to_json(), sort_keys=True):
         raise InvalidCertificate(
-            "the smoothing is not written as it is called; the seed hangs on its spelling"
+            "the smoothing is not written in its usual form, and the seed depends on that form"
         )
     if options.sigma is not None and smoothing.with_sigmas(options.sigma) != smoothing:
         raise InvalidCertificate("the sigmas of the question are not those of the votes")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+import time
 
 import numpy as np
 import streamlit as st
@@ -10,11 +12,11 @@ import streamlit as st
 from app.components.escape_markdown import literal
 from app.components.terms import explained
 from app.server import cache
-from app.server.engine import ask
+from app.server.engine import engine
 from app.server.jobs import JobView, Request
 from tpc_core import Cloud, Model
-from tpc_core.certify import prepare
-from tpc_core.certify.estimate import Estimate, estimate
+from tpc_core.certify import Estimate, estimate, prepare
+from tpc_core.engines import PROMPT, Call, Handle, Report
 from tpc_core.errors import TpcError
 from tpc_core.forecast import Outlook, outlook, voting_speed
 from tpc_core.landscape import Landscape
@@ -22,6 +24,10 @@ from tpc_core.landscape import Landscape
 _TELLING = 512
 """Votes from which on a run says how fast votes are cast."""
 _MOST_RATES = 256
+_SOON = 1.0
+"""Seconds that the page waits for a speed: on a busy machine the button must not wait for it."""
+_STALE = 600.0
+"""Seconds after which a measured speed is measured again."""
 
 
 def expect(request: Request, landscape: Landscape | None) -> bool:
@@ -43,7 +49,8 @@ def expect(request: Request, landscape: Landscape | None) -> bool:
             "On the map another class wins inside this radius. The run will probably end early, at an attack."
         )
         return True
-    explained(in_words(work, votes_per_second(request.model, request.cloud), cache.device_name()))
+    rate = speed_within(_SOON, request.model, request.cloud)
+    explained(in_words(work, rate, cache.device_name()))
     return True
 
 
@@ -74,7 +81,7 @@ def _another_wins(request: Request, landscape: Landscape | None) -> bool:
 CHANCES = {
     "likely": "A certificate for this radius is likely.",
     "borderline": "This radius is borderline: it may need many votes, or fail.",
-    "hopeless": "A certificate for this radius is not to be expected. Take a smaller radius, or another model.",
+    "hopeless": "A certificate for this radius is unlikely. Take a smaller radius, or another model.",
 }
 
 
@@ -88,16 +95,17 @@ def outlook_words(request: Request, landscape: Landscape | None) -> str:
     return "" if seen is None else CHANCES[seen.chance]
 
 
-def in_words(work: Estimate, rate: float, device: str) -> str:
-    """The estimate as a sentence."""
-    speed = f"{rate:,.0f} votes/s on {device.upper()}"
+def in_words(work: Estimate, rate: float | None, device: str) -> str:
+    """The estimate as a sentence; without a rate it says no time."""
+    speed = "The speed is being measured" if rate is None else f"{rate:,.0f} votes/s on {device.upper()}"
     if work.samples is None:
         return f"Cells are tested from the object outwards, until one fails. {speed}."
     if math.isinf(work.samples):
         return f"More than {work.cells:,} cells: this may take long. {speed}."
     cells = f"{work.cells:,} cells, " if work.cells > 1 else ""
     about = "At most" if work.at_most else "About"
-    return f"{about} {cells}{work.samples:,.0f} votes, {duration(work.samples / rate)}. {speed}."
+    lasts = "" if rate is None else f", {duration(work.samples / rate)}"
+    return f"{about} {cells}{work.samples:,.0f} votes{lasts}. {speed}."
 
 
 def duration(seconds: float) -> str:
@@ -113,8 +121,50 @@ def duration(seconds: float) -> str:
 
 def votes_per_second(model: Model, cloud: Cloud) -> float:
     """How fast this model votes on clouds of this size: as in its last run, or measured once in a worker before."""
-    seen = _seen_rates().get((model.digest, len(cloud)))
-    return seen if seen is not None else _rate(model.digest, len(cloud), model, cloud)
+    while (rate := speed_within(None, model, cloud)) is None:  # another page met the error of a measurement
+        pass
+    return rate
+
+
+def speed_within(seconds: float | None, model: Model, cloud: Cloud) -> float | None:
+    """The same; None where so many seconds were not enough, and it is measured on for whoever asks next."""
+    key = model.digest, len(cloud)
+    seen = _seen_rates().get(key)
+    return seen if seen is not None else _speeds().within(seconds, key, Call(voting_speed, (model, cloud)))
+
+
+class _Speeds:
+    """What was measured, and what is being measured; it says nothing of any visitor."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._measured: dict[tuple[str, int], tuple[float, float]] = {}
+        self._handles: dict[tuple[str, int], Handle] = {}
+
+    def within(self, seconds: float | None, key: tuple[str, int], work: Call) -> float | None:
+        """The speed that `work` measures, where that is known within so many seconds."""
+        with self._lock:
+            rate, until = self._measured.get(key, (0.0, 0.0))
+            if time.monotonic() < until:
+                return rate
+            if key not in self._handles:
+                self._handles[key] = engine().submit(work, rank=PROMPT)
+            handle = self._handles[key]
+        if not handle.join(seconds):
+            return None
+        with self._lock:
+            if self._handles.get(key) is handle:
+                del self._handles[key]
+                rate = [message.result for message in handle.messages() if isinstance(message, Report)][-1]
+                self._measured[key] = float(rate), time.monotonic() + _STALE
+                while len(self._measured) > _MOST_RATES:
+                    self._measured.pop(next(iter(self._measured)))
+            return self._measured.get(key, (None,))[0]
+
+
+@st.cache_resource(show_spinner=False)
+def _speeds() -> _Speeds:
+    return _Speeds()
 
 
 def remember_rate(view: JobView) -> None:
@@ -132,8 +182,3 @@ def remember_rate(view: JobView) -> None:
 def _seen_rates() -> dict[tuple[str, int], float]:
     """Of models and sizes of clouds: it says nothing of any visitor."""
     return {}
-
-
-@st.cache_data(ttl=600, show_spinner=False)
-def _rate(digest: str, points: int, _model: Model, _cloud: Cloud) -> float:
-    return float(ask(voting_speed, _model, _cloud))

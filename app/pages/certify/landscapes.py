@@ -14,8 +14,7 @@ from app.server.jobs import Request
 from app.server.visitors import board
 from tpc_core.engines import IDLE, PROMPT
 from tpc_core.errors import TpcError
-from tpc_core.landscape import Landscape
-from tpc_core.landscape.work import LandscapeWork
+from tpc_core.landscape import Landscape, LandscapeWork
 
 
 @dataclass(frozen=True)

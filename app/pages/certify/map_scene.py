@@ -10,8 +10,7 @@ from app.figures.margins import box_text
 from app.figures.region_map import MapScene, Piece
 from app.figures.region_map.cell_colours import piece_of
 from app.server.jobs import CellView, JobView, Request
-from tpc_core.landscape import Chart, Landscape, extent
-from tpc_core.landscape.of_question import needed_of
+from tpc_core.landscape import Chart, Landscape, extent, needed_of
 
 
 def map_scene(

@@ -10,7 +10,7 @@ from app.pages.certify.estimates import duration
 from app.server.jobs import JobView
 from tpc_core import Certificate
 from tpc_core.case_view import CaseView
-from tpc_core.certificate.sentence import radius_words
+from tpc_core.certificate import radius_words
 from tpc_core.errors import TpcError
 from tpc_core.explain import explain_certificate
 
@@ -97,7 +97,7 @@ def _next(view: CaseView, part: float, rate: float) -> NextStep | None:
     if part > 1e-3:
         radius = _radius(view, part)
         label = f"Certify {radius_words(view.transform.radii, radius)}"
-        return NextStep(label, "The votes at hand prove this already: no new votes.", radius=radius)
+        return NextStep(label, "The votes so far already prove this. No new votes are needed.", radius=radius)
     return None
 
 

@@ -244,7 +244,7 @@ def _settings(model: Model, transform: Transform, largest: bool) -> Options | No
             "Budget of votes",
             list(BUDGETS),
             key="budget",
-            help="All votes on this object count. Those of your earlier runs are used again, not cast again.",
+            help="All votes on this object count, also those of your earlier runs: they are used again.",
         )
         complete = st.toggle("Test all cells, even after one failed", key="complete")
         sigma = _sigma(model.smoothing, model.name)

@@ -67,7 +67,7 @@ def _controls(job: Job, view: JobView) -> None:
 def progress_words(view: JobView) -> str:
     """What the bar says."""
     if view.status == "queued" and view.behind:
-        return "waiting for your other run on this object: both write into one ledger of votes"
+        return "waiting for your other run on this object, because both use the same votes"
     if view.status == "queued":
         return (
             f"waiting for its turn, number {view.position} in the queue"

@@ -229,7 +229,7 @@ def _legend(scene: MapScene, seen: LandscapeView) -> None:
     landscape = seen.landscape
     words = []
     if landscape is None:
-        words.append("The map is on its way.")
+        words.append("The map is being computed.")
     else:
         words.append(_sampled_words(landscape, seen.live))
     if scene.pieces:

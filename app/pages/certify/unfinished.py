@@ -28,7 +28,7 @@ def offer_unfinished(visitor: str) -> None:
             width="stretch",
         )
         drop.button(
-            "Forget it", key=f"drop_{saved.path.stem}", on_click=_forget, args=(saved,), width="stretch"
+            "Delete it", key=f"drop_{saved.path.stem}", on_click=_forget, args=(saved,), width="stretch"
         )
 
 

@@ -21,8 +21,8 @@ def page() -> None:
     known = _busy(board().activity())
     st.fragment(_numbers, run_every=POLL if known else POLL_IDLE)(known)
     st.markdown(
-        "Everybody shares the processors of this server, and people take turns: nobody waits for the long run of one "
-        "person. An open page that nobody uses costs nothing."
+        "All people here share the processors of this server, and take turns. So a long run of one person does "
+        "not stop the others. A page that is open but not used costs nothing."
     )
     with st.container(horizontal=True, gap="medium"):
         st.page_link(st.session_state["pages"]["lessons"], label="Lessons")
@@ -53,9 +53,9 @@ def _numbers(known: bool) -> None:
 def sentence(activity: Activity, rests: float) -> str:
     """Whether the queue moves, in plain words."""
     if not _busy(activity):
-        return "Nothing is under way. A run starts at once."
+        return "Nothing is running now. Your run will start at once."
     if not activity.running:
         return "Runs are waiting for a free worker."
     if rests >= STUCK:
-        return f"Nothing has moved for {rests:.0f} seconds. Please tell whoever runs this server."
+        return f"Nothing has moved for {rests:.0f} seconds. Please tell the person who runs this server."
     return "The queue is moving."

@@ -28,8 +28,7 @@ from app.pages.debug.work import attack_path, start_hunt, view_of
 from tpc_core import Model
 from tpc_core.explain import AttackSearch, PathStep, first_change
 from tpc_core.ledger import Refutation
-from tpc_core.proofs import CellStanding
-from tpc_core.proofs.judgement import is_proven
+from tpc_core.proofs import CellStanding, is_proven
 from tpc_core.transforms import CoordinateNoise, shader
 
 _HEIGHT = 320
@@ -101,7 +100,7 @@ def _sentence(case: Opened, known: Known | None, search: object) -> str:
             else f" The class was always at least {search.closest:.0%} of the votes ahead."
         )
         looked = f"No attack was found inside the region in {search.evaluations:,} evaluations."
-        return f"{looked}{closest} This is not a proof: there may be one all the same."
+        return f"{looked}{closest} This is not a proof: there may still be an attack."
     return "The search tries random, grid and gradient attacks. What it finds is tested with fresh votes."
 
 

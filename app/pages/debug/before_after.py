@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from app.pages.certify.estimates import duration
 from app.pages.debug.cases import Case
 from tpc_core.explain import count
 
@@ -17,16 +18,17 @@ _PENDING, _DONE = "debug_step", "debug_steps"
 
 @dataclass(frozen=True)
 class Step:
-    """A remedy that was begun: on which case, in which words, and the votes that were said."""
+    """A remedy that was begun: on which case, in which words, and the votes and seconds that were said."""
 
     before: str
     words: str
     votes: float
+    seconds: float
 
 
-def begin_step(before: str, words: str, votes: float = 0.0) -> None:
+def begin_step(before: str, words: str, votes: float = 0.0, seconds: float = 0.0) -> None:
     """A remedy was started; what arrives next came of it."""
-    st.session_state[_PENDING] = Step(before, words, votes)
+    st.session_state[_PENDING] = Step(before, words, votes, seconds)
 
 
 def end_step(after: str) -> None:
@@ -46,7 +48,7 @@ def step_to(case_id: str) -> Step | None:
 
 
 def show_step(after: Case, every: dict[str, Case]) -> None:
-    """Before and after in one line, with the votes that were said and those that it took."""
+    """Before and after in one line, with the votes and the time that were said and those that it took."""
     step = step_to(after.id)
     before = None if step is None else every.get(step.before)
     if step is None or before is None:
@@ -55,11 +57,13 @@ def show_step(after: Case, every: dict[str, Case]) -> None:
     same = first.model.digest == second.model.digest and first.model.smoothing == second.model.smoothing
     spent = second.samples - first.samples if same and second.samples >= first.samples else second.samples
     said = f", {count(step.votes)} expected" if step.votes and math.isfinite(step.votes) else ""
+    took = f" {duration(second.seconds)}, {duration(step.seconds)} expected." if step.seconds else ""
     st.html(
         f'<div class="tpc-step" data-before="{first.verdict}" data-after="{second.verdict}" '
-        f'data-said="{step.votes:.0f}" data-spent="{spent}">'
+        f'data-said="{step.votes:.0f}" data-spent="{spent}" '
+        f'data-seconds="{step.seconds:.1f}" data-took="{second.seconds:.1f}">'
         f"<b>{html.escape(step.words[:1].upper() + step.words[1:])}:</b> "
         f"before <b>{_MARKS[first.verdict]}</b> ({first.samples:,} votes) → "
         f"after <b>{_MARKS[second.verdict]}</b> ({second.samples:,} votes). "
-        f"{spent:,} new votes{said}.</div>"
+        f"{spent:,} new votes{said}.{took}</div>"
     )

@@ -23,6 +23,8 @@ class Case:
     model: Model | None = field(repr=False)
     request: Request | None = field(default=None, repr=False)
     """The question as it was asked, where it was asked here."""
+    cast: int = 0
+    """Votes that this run cast itself, in the seconds of its certificate; 0 where nobody knows."""
 
     @property
     def label(self) -> str:
@@ -40,7 +42,8 @@ def cases(visitor: str) -> dict[str, Case]:
         if view.certificate is not None and not view.live:
             title = f"{view.id}. {view.request.title}, {view.request.model.name}"
             case_id = f"run:{view.id}"
-            found[case_id] = Case(case_id, title, view.certificate, view.request.model, view.request)
+            cast = max(view.samples - view.earlier, 0)
+            found[case_id] = Case(case_id, title, view.certificate, view.request.model, view.request, cast)
     return dict(sorted(found.items(), key=lambda item: item[1].certificate.verdict == "certified"))
 
 

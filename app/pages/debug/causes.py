@@ -8,12 +8,20 @@ import math
 import streamlit as st
 
 from app.components.escape_markdown import literal
-from app.pages.certify.estimates import duration, votes_per_second
+from app.pages.certify.estimates import duration
 from app.pages.debug.before_after import begin_step
 from app.pages.debug.cases import keep
 from app.pages.debug.opened_case import Opened
 from app.pages.debug.retrain import retrain_button
-from app.pages.debug.work import finish_run, start_again, start_hunt, start_more, start_ranking, start_sweep
+from app.pages.debug.work import (
+    finish_run,
+    pace,
+    start_again,
+    start_hunt,
+    start_more,
+    start_ranking,
+    start_sweep,
+)
 from tpc_core import Model
 from tpc_core.explain import Finding, Remedy, count, explain_cell, shrink_claim
 from tpc_core.proofs import CellStanding
@@ -30,10 +38,6 @@ _ICONS = {
     "new-run": ":material/restart_alt:",
     "retrain": ":material/fitness_center:",
 }
-
-
-_TELLING = 500
-"""Votes after which the pace of a run says how long more votes will take."""
 
 
 def symbols(text: str) -> str:
@@ -165,14 +169,6 @@ def _cost(case: Opened, model: Model | None, remedy: Remedy) -> str:
     if remedy.chance is not None:
         words += f"; {_likely(remedy.chance)}"
     return f" ({words})" if words else ""
-
-
-def pace(case: Opened, model: Model) -> float:
-    """Votes per second: those of the run itself where it was made here, and long enough to tell."""
-    made = case.case.certificate
-    if case.case.request is not None and made.samples >= _TELLING and made.seconds > 0:
-        return made.samples / made.seconds
-    return votes_per_second(model, case.view.cloud)
 
 
 def _likely(chance: float) -> str:

@@ -20,8 +20,7 @@ from app.figures.scene import scene_of
 from app.pages.debug.cases import Case, cases
 from app.server.jobs import BoxView
 from tpc_core import Certificate
-from tpc_core.certificate.certain import CounterexampleRecord
-from tpc_core.certificate.sentence import radius_words
+from tpc_core.certificate import CounterexampleRecord, radius_words
 from tpc_core.proofs.certain import CellsProof, CertainProof
 from tpc_core.verify import certain_case_of
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.components.escape_markdown import literal
 from app.export import run_report
-from app.pages.certify.estimates import duration
+from app.pages.certify.estimates import duration, remember_rate
 from app.pages.debug import question_link as asked
 from app.pages.debug import steered
 from app.pages.debug.attack import attack_panel, found_attack, path_chart
@@ -35,6 +35,7 @@ from tpc_core import Certificate
 from tpc_core.engines import PROMPT, Call
 from tpc_core.errors import TpcError
 from tpc_core.proofs import CellStanding
+from tpc_core.transforms import parse_transform
 from tpc_core.verify import verify
 
 POLL = 0.4
@@ -118,7 +119,7 @@ def _look(visitor: str, known: float | None) -> None:
     if task.status == "failed":
         st.error(literal(task.message))
     elif isinstance(task.result, Opened):
-        untrained_note(case.certificate.model.name)
+        untrained_note(case.certificate.model.name, parse_transform(case.certificate.question.transform))
         training_ended(visitor, task.result)
         _workbench(visitor, task.result)
     elif known is None:
@@ -132,6 +133,7 @@ def _arrive(visitor: str) -> None:
     if job is not None and not job.live:
         st.session_state["debug_awaited"] = None
         view = job.view()
+        remember_rate(view)
         if view.certificate is not None:
             st.session_state["debug_case"] = f"run:{job.id}"
             end_step(f"run:{job.id}")

@@ -16,8 +16,7 @@ from app.server.trainings import Started, trainings
 from tpc_core import Model
 from tpc_core.errors import TpcError
 from tpc_core.explain import retrain
-from tpc_core.training.config import TrainConfig
-from tpc_core.training.retrain import PASSES, clouds_shown, retraining_recipe
+from tpc_core.training import PASSES_PER_STEP, TrainConfig, clouds_shown, retraining_recipe
 
 _OWNER = "Only the owner of this server can train models here."
 _SLOWER = 3.0
@@ -36,7 +35,7 @@ def retrain_button(visitor: str, case: Opened, model: Model, key: str) -> None:
     except TpcError as error:
         st.caption(f"{text}: its training data are not on this machine. {literal(_sentence(error))}")
         return
-    seconds = clouds * PASSES * _SLOWER / votes_per_second(model, case.view.cloud)
+    seconds = clouds * PASSES_PER_STEP * _SLOWER / votes_per_second(model, case.view.cloud)
     under_way = trainings().of(visitor)
     if st.button(
         f"{text} (about {duration(seconds)})",

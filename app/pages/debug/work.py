@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from app.pages.certify.estimates import votes_per_second
 from app.pages.debug.before_after import begin_step
 from app.pages.debug.cases import Case, keep, title_of
 from app.pages.debug.opened_case import Opened
@@ -18,13 +19,23 @@ from app.server.visitors import board
 from tpc_core import Budget, Certificate, Cloud, Model, Question
 from tpc_core.engines import PROMPT, USUAL, Steps, Work
 from tpc_core.errors import TpcError
-from tpc_core.explain import PATH_STEPS, TRIES, AttackSearch, Remedy, prediction_path
-from tpc_core.explain.work import MoreVotes, SmallestAttack, suspected
+from tpc_core.explain import (
+    PATH_STEPS,
+    TRIES,
+    AttackSearch,
+    MoreVotes,
+    Remedy,
+    SmallestAttack,
+    prediction_path,
+    suspected,
+)
 from tpc_core.forecast import FACTORS, rank_models, sweep_sigmas
 from tpc_core.proofs import CellStanding
 from tpc_core.question import Protocol
 
 _LEAST_MORE = 1_000
+_TELLING = 512
+"""Votes from which on a run says how fast votes are cast."""
 _MOST_POINTS = 4
 """Models that see more than so many times the points of the certificate are too slow to be compared on the way."""
 
@@ -51,6 +62,23 @@ def view_of(visitor: str, key: str) -> TaskView | None:
     return None if task is None else task.view()
 
 
+def pace(case: Opened, model: Model) -> float:
+    """Votes per second: those of the run itself where it was made here, and long enough to tell.
+
+    What a run took over from earlier ones is not counted: its seconds are those of its own votes.
+    """
+    made = case.case.certificate
+    if case.case.cast >= _TELLING and made.seconds > 0:
+        return case.case.cast / made.seconds
+    return votes_per_second(model, case.view.cloud)
+
+
+def _seconds(case: Opened, model: Model, votes: float) -> float:
+    """What the button said beside its votes; 0 where it said no time."""
+    said = votes > 0 and np.isfinite(votes) and model.digest == case.case.certificate.model.digest
+    return votes / pace(case, model) if said else 0.0
+
+
 def start_more(visitor: str, case: Opened, model: Model, remedy: Remedy) -> None:
     """Go on with the cells of a remedy only, or with all that is open."""
     certificate = case.case.certificate
@@ -65,7 +93,7 @@ def start_more(visitor: str, case: Opened, model: Model, remedy: Remedy) -> None
         ledger.account.certificate = made
         return _kept(visitor, case, made, model)
 
-    begin_step(case.case.id, remedy.sentence, remedy.votes)
+    begin_step(case.case.id, remedy.sentence, remedy.votes, _seconds(case, model, remedy.votes))
     begin(visitor, f"{case.key}|more", "Casting more votes", ledger, finish=finish)
 
 
@@ -193,7 +221,7 @@ def _submit(
     except TpcError as error:
         st.session_state["debug_notice"] = str(error)
         return
-    begin_step(case.case.id, words, votes)
+    begin_step(case.case.id, words, votes, _seconds(case, request.model, votes))
     st.session_state["debug_awaited"] = job.id
 
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tpc_core.machinery.thread_pool import share_out
+from tpc_core.machinery import share_out
 from tpc_core.smoothing import NoiseStream, Smoothing
 from tpc_core.votes import BLOCK
 

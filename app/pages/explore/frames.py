@@ -23,7 +23,7 @@ from app.pages.explore.ballot import Look, look, votes_that_fit
 from app.session.pose import moved
 from tpc_core import Model, Transform
 from tpc_core.data import Shape
-from tpc_core.models.critical import critical_counts
+from tpc_core.models import critical_counts
 from tpc_core.transforms import CoordinateNoise, shader
 
 Part = dict[str, Any]

@@ -52,7 +52,7 @@ from app.widgets.stills import renderer, show_still
 from app.widgets.untrained import untrained_note
 from tpc_core import Model
 from tpc_core.data import Shape
-from tpc_core.transforms import CoordinateNoise
+from tpc_core.transforms import CoordinateNoise, Transform
 
 SIZES = [16, 32, 64, 128, 256, 512, 1024, 2048]
 COLOURINGS: dict[Colouring, tuple[str, str]] = {
@@ -99,7 +99,7 @@ def page() -> None:
         count = _point_count(shape)
         poser, place = pose_controls()
     with right:
-        model, seen = _model_choice(shape, count)
+        model, seen = _model_choice(shape, count, poser.transform)
     setting = _setting(shape, count, seen, model)
     with middle:  # at once: the votes take longer, and come after it
         asked = _plotly(setting, poser) if setting.plotly else _stage(setting, poser)
@@ -147,7 +147,7 @@ def _point_count(shape: Shape) -> int:
     return count
 
 
-def _model_choice(shape: Shape, count: int) -> tuple[Model | None, int]:
+def _model_choice(shape: Shape, count: int, transform: Transform) -> tuple[Model | None, int]:
     """The model and the number of points that it is shown."""
     names = _model_names()
     if not names:
@@ -156,7 +156,7 @@ def _model_choice(shape: Shape, count: int) -> tuple[Model | None, int]:
     if st.session_state.get("model") not in names:
         st.session_state["model"] = FIRST_MODEL if FIRST_MODEL in names else names[0]
     model = cache.model(str(st.selectbox("Model", names, key="model")))
-    untrained_note(model.name)
+    untrained_note(model.name, transform)
     trained = model.num_points
     if trained is None or trained > shape.max_points:
         return model, count

@@ -47,7 +47,7 @@ DOORS = (
         "Prove it",
         "certify",
         ":material/verified:",
-        "Compute a certificate: no twist up to this angle changes the answer.",
+        "Compute a certificate: a proof that no change up to a given size fools the classifier.",
         _SAME,
     ),
     Door("Learn", "lessons", ":material/school:", "Short lessons show, step by step, why this works.", {}),

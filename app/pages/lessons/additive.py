@@ -25,7 +25,7 @@ from app.pages.lessons.state import (
     number,
 )
 from app.words import words
-from tpc_core.smoothing.rules import GaussianShift
+from tpc_core.smoothing import GaussianShift
 from tpc_core.statistics import lower_bound
 from tpc_core.teaching import guaranteed_share
 

@@ -15,6 +15,7 @@ from app.pages.lessons.frame import posed_object, says
 from app.pages.lessons.state import ROOM_OBJECT, put_room, room
 from app.server import cache
 from app.server.challenge import Entry, rooms
+from app.server.visitors import visitors
 from app.session.pose import moved
 from app.words import class_words, words
 from tpc_core import parse_transform
@@ -74,7 +75,8 @@ def show() -> None:
             says(words("challenge.says_wrong", name=name, size=size), right=False)
         called = st.text_input(words("challenge.name"), max_chars=20, key=f"{_KEY}_name")
         submit = words("challenge.submit")
-        if st.button(submit, type="primary", key=f"{_KEY}_submit", disabled=said == truth):
+        pressed = st.button(submit, type="primary", key=f"{_KEY}_submit", disabled=said == truth)
+        if pressed and said != truth:  # a browser that was changed presses what is disabled
             _submit(code, called, values, said)
         st.button(words("challenge.leave"), key=f"{_KEY}_leave", on_click=put_room, args=("",))
     with right:
@@ -107,7 +109,7 @@ def _join() -> None:
 
 def _open(spec: str) -> None:
     try:
-        put_room(rooms().open(spec))
+        put_room(rooms().open(spec, visitors().whose(str(st.session_state["visitor"]))))
     except TpcError as error:
         st.session_state[f"{_KEY}_notice"] = str(error)
 
@@ -132,7 +134,8 @@ def _answer(spec: str, values: tuple[float, ...]) -> str:
 def _submit(code: str, name: str, values: tuple[float, ...], says_now: str) -> None:
     try:
         visitor = str(st.session_state["visitor"])
-        better = rooms().submit(code, visitor, name, size_of(values), values, says_now)
+        machine = visitors().whose(visitor)[1]
+        better = rooms().submit(code, visitor, name, size_of(values), values, says_now, machine)
     except TpcError as error:
         st.warning(literal(error))
         return

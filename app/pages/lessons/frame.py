@@ -31,7 +31,7 @@ _CSS = """
 .tpc-lesson-title span { opacity: .75; font-weight: 500; margin-right: .5rem; }
 .tpc-says { font-size: 1.2rem; line-height: 1.35; border-left: 5px solid; border-radius: 8px; padding: .45rem .8rem;
   background: color-mix(in srgb, currentColor 5%, transparent); }
-.tpc-says.right { border-color: #0072B2; } .tpc-says.wrong { border-color: #D55E00; }
+.tpc-says.right { border-color: var(--tpc-agree); } .tpc-says.wrong { border-color: var(--tpc-differ); }
 .st-key-formula { border: 1px solid color-mix(in srgb, currentColor 15%, transparent); border-radius: 8px;
   padding: .3rem .8rem; overflow: auto hidden; }
 .st-key-formula [data-testid=stMarkdownContainer] { margin-bottom: 0; }
@@ -39,7 +39,8 @@ _CSS = """
 .st-key-formula .katex-display > .katex { text-align: left !important; font-size: 1.04em !important; }
 .st-key-question { margin-top: .1rem; }
 .st-key-lesson_progress { position: absolute; }
-.tpc-checked { font-weight: 650; } .tpc-checked.right { color: #0069A6; } .tpc-checked.wrong { color: #B34700; }
+.tpc-checked { font-weight: 650; } .tpc-checked.right { color: var(--tpc-agree); }
+.tpc-checked.wrong { color: var(--tpc-differ); }
 .tpc-ranking { width: 100%; border-collapse: collapse; } .tpc-ranking th { text-align: left; }
 .tpc-ranking :is(th, td) { padding: .2rem .5rem; overflow-wrap: anywhere;
   border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
@@ -208,7 +209,7 @@ def posed_object(
         values,
         key=key,
         height=_height(share),
-        look=stage_look(theme(), "projector" if presenting() else "page"),
+        look={**stage_look(theme(), "projector" if presenting() else "page"), "words": _legend()},
         settings={
             "colouring": "height" if beside is None else "displacement",
             "surface": True,
@@ -259,3 +260,15 @@ def _enlarged(what: Any) -> Any:
         if isinstance(grown.get(name), dict) and "size" in grown[name]:
             grown[name] = {**grown[name], "size": round(grown[name]["size"] * _LARGER, 1)}
     return grown
+
+
+def _legend() -> dict[str, str]:
+    """The words of the stage's legend, in the language of the lesson."""
+    return {
+        "low": words("stage.low"),
+        "high": words("stage.high"),
+        "height": words("stage.height"),
+        "moved by": words("stage.moved"),
+        "share of votes": words("stage.share"),
+        "the original": words("stage.original"),
+    }

@@ -13,7 +13,7 @@ from app.server import cache
 from app.server.engine import ask
 from app.words import class_words
 from tpc_core import Cloud, CoordinateSmoothing, GroupSmoothing, ParameterSmoothing, gallery, parse_transform
-from tpc_core.covers.lattice import Lattice
+from tpc_core.covers import Lattice
 from tpc_core.exact import Network, network_of
 from tpc_core.smoothing import Cover
 from tpc_core.teaching import (
@@ -46,6 +46,8 @@ TWIST = parse_transform("z-twist")
 LINE_REACH, LINE_PLACES = 660.0, 881
 """Degrees, and places: every 1.5 degrees, past all angles that a lesson averages over."""
 PICKS, SCAN_PLACES = 6, 25
+FAMILIAR = ("airplane", "bathtub", "bottle", "car", "chair", "guitar", "lamp", "person", "piano", "toilet")
+"""Classes that one recognises from 64 points and a pale mesh: a lesson begins with one of them."""
 CELL_VOTES, CELL_ALPHA = 512, 0.001
 TURN_VOTES, TURN_PLACES = 64, 13
 
@@ -66,7 +68,8 @@ def class_name(model: str, index: int) -> str:
 
 
 def fragile(model: str) -> list[str]:
-    """Gallery objects that the base classifier gets right, and loses to the smallest twists; one of a class."""
+    """Gallery objects that the base classifier gets right and a twist breaks, one of a class: those that everybody
+    recognises first, each group by the size of the twist."""
     return _fragile(model, cache.model(model).digest)
 
 
@@ -79,7 +82,8 @@ def _fragile(model: str, digest: str) -> list[str]:
     for name, at in breaks.items():
         label = str(cache.shape(specs[name]).label)
         found[label] = min(found.get(label, (math.inf, "")), (at, name))
-    ranked = [name for _, name in sorted(found.values())][:PICKS]
+    order = sorted(found, key=lambda label: (label not in FAMILIAR, found[label]))
+    ranked = [found[label][1] for label in order][:PICKS]
     return ranked or list(specs)[:PICKS]
 
 

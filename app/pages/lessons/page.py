@@ -6,6 +6,7 @@ from types import ModuleType
 
 import streamlit as st
 
+from app.components.colour_key import colour_key
 from app.pages.lessons import additive, attack_by_hand, cells, challenge, confidence, forms, rotations, voting
 from app.pages.lessons.frame import heading, presenting, styled
 from app.pages.lessons.notes import notes_page
@@ -45,13 +46,27 @@ def _classroom() -> None:
     if choice(CHALLENGE) == "yes":
         styled()
         challenge.show()
+        _key()
         links.share(linked_challenge())
         return
     now = choice(LESSON)
     heading(words(f"lesson{now}.title"))
     with st.container(key="lesson"):
         LESSONS[now].show()
+    _key()
     links.share(linked(now))
+
+
+def _key() -> None:
+    """What the colours mean, in the language of the lesson."""
+    meanings = {
+        "right": words("colour.right"),
+        "wrong": words("colour.wrong"),
+        "open": words("colour.open"),
+        "other": words("colour.other"),
+        "unknown": words("colour.unknown"),
+    }
+    colour_key(meanings, words("colour.title"))
 
 
 def _contents() -> None:

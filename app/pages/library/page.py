@@ -32,8 +32,8 @@ def page() -> None:
         _models()
     elif not may_add():
         st.info(
-            "Whoever runs this server adds models and data sets: by `tpc models add` and `tpc data add`, or here, if "
-            "they start it with TPC_ADD=1."
+            "The person who runs this server adds models and data sets: with `tpc models add` and `tpc data add`, or "
+            "on this page, if the server was started with TPC_ADD=1."
         )
     elif part == "Add a model":
         add_a_model()

@@ -12,12 +12,19 @@ from app.components.plot import SVG, plot
 from app.components.style import theme
 from app.figures.results import ROW, row_name, standing_figure
 from app.session import links
-from tpc_core.evaluation.claims import ClaimSpec
-from tpc_core.evaluation.intervals import Share
-from tpc_core.evaluation.paper import PaperTable, paper
-from tpc_core.evaluation.report import objects_of, run_name, spoken_radius
-from tpc_core.evaluation.standing import Standing, load_summaries, standings
-from tpc_core.evaluation.summary import Figures
+from tpc_core.evaluation import (
+    ClaimSpec,
+    Figures,
+    PaperTable,
+    Share,
+    Standing,
+    load_summaries,
+    objects_of,
+    paper,
+    run_name,
+    spoken_radius,
+    standings,
+)
 from tpc_core.shipped import shipped
 
 EVERYTHING = "All figures"
@@ -34,7 +41,7 @@ def page() -> None:
         return
     tables = [(table, standings(table, all_figures)) for table in paper().tables]
     answered = [(table, rows) for table, rows in tables if any(row.answer or row.certain for row in rows)]
-    _overview([row for _, rows in tables for row in rows], all_figures)
+    _overview(tables)
     names = [*(table.id for table, _ in answered), EVERYTHING]
     linked = [links.choice("table", "results_table", names, names[0])]
     links.restore(linked)
@@ -53,27 +60,27 @@ def page() -> None:
     links.share(linked)
 
 
-def _overview(rows: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
+def _overview(tables: Sequence[tuple[PaperTable, Sequence[Standing]]]) -> None:
     """How many rows are above, and plainly which are below."""
-    ours = [row for row in rows if row.difference is not None]
-    below = [row for row in ours if row.verdict == "below"]
+    rows = [(table, row) for table, rows in tables for row in rows]
+    ours = [row for _, row in rows if row.difference is not None]
+    whole = sum(row.figures.on_whole_split for row in ours if row.figures is not None)
+    below = [(table, row) for table, row in rows if row.verdict == "below"]
     above = [row for row in ours if row.verdict == "above"]
-    sizes = sorted({figures.done for figures in all_figures})
-    objects = (
-        " or ".join(f"{size:,}" for size in sizes) if len(sizes) < 3 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    )
     st.markdown(
         "## Certified accuracy, compared with the TPC paper\n\n"
         "Certified accuracy is the share of test objects that are classified rightly and certified. "
         f"Of the {len(rows)} published figures we have measured {len(ours)}: **{len(above)} are higher** than the "
-        f"paper's, **{len(below)} are lower**. We use {objects} test objects. The 95 % intervals show the uncertainty "
-        "that comes from the choice of these objects. The model of each row was fixed before it was measured."
+        f"paper's, **{len(below)} are lower**. {whole} of them are measured on every object of the test split, the "
+        "others on a part of it. The 95 % intervals show the uncertainty that comes from the choice of these objects. "
+        "The model of each row was fixed before it was measured."
     )
     if below:
         with st.expander(f"The {len(below)} rows that are lower than in the paper", expanded=False):
             st.dataframe(
                 [
                     {
+                        "table": table.id,
                         "row": row_name(row, points=True),
                         "model": run_name(row.figures.settings) if row.figures else "",
                         "objects": objects_of(row.figures) if row.figures else "",
@@ -83,7 +90,7 @@ def _overview(rows: Sequence[Standing], all_figures: Sequence[Figures]) -> None:
                         "difference": row.difference,
                         "outside the 95 % interval": "yes" if row.sure else "no",
                     }
-                    for row in sorted(below, key=lambda row: row.difference or 0.0)
+                    for table, row in sorted(below, key=lambda pair: pair[1].difference or 0.0)
                 ],
                 column_config=_columns(),
                 hide_index=True,
@@ -145,7 +152,7 @@ def _table(table: PaperTable, rows: Sequence[Standing]) -> None:
         plot(
             standing_figure(rows, theme()),
             key="results_plot",
-            height=96 + ROW * len(rows),
+            height=120 + ROW * len(rows),
             camera_of=table.id,
             actions=(SVG,),
             filename=f"results-{table.id}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +17,14 @@ from app.server import cache
 from app.server.owner import may_add
 from app.session import links
 from app.session.uploads import read_certificate
-from tpc_core.data.files.content import read_bytes
+from tpc_core.data.files import read_bytes
 from tpc_core.errors import TpcError
-from tpc_core.evaluation.run_objects import OpenedRun, Reason, RunObject, find_runs, open_run, reason_of
+from tpc_core.evaluation import OpenedRun, Reason, RunObject, find_runs, open_run, reason_of
 from tpc_core.shipped import shipped
 
 SHIPPED = "Gallery"
+OWN = "runs"
+"""Where `tpc evaluate` is told to write by our examples."""
 PAGE = 60
 """Objects that are shown at once."""
 ANY = "any"
@@ -58,7 +61,7 @@ class Seen:
 
 def page() -> None:
     """The chooser of runs, the slices, the grid."""
-    folders = run_folders()
+    folders = run_folders(_root())
     linked = [links.choice("run", "runs_run", list(folders), SHIPPED)]
     links.restore(linked)
     if st.session_state.get("runs_run") not in folders:
@@ -66,10 +69,16 @@ def page() -> None:
     st.markdown("## Runs, object by object")
     if not folders:
         st.info(
-            "There is no run yet. `tpc evaluate` makes one; with --certificates it keeps the certificates, too."
+            "There is no run here. `tpc evaluate` makes one; with --certificates it keeps the certificates, too."
         )
         return
-    name = str(st.selectbox("Run", list(folders), key="runs_run"))
+    left, right = st.columns([2, 1])
+    name = str(left.selectbox("Run", list(folders), key="runs_run"))
+    if may_add():
+        right.text_input(
+            "Your runs are in", OWN, key="runs_root", max_chars=400,
+            help="A folder on this machine: the `--out` of `tpc evaluate`, or one that holds several of them.",
+        )  # fmt: skip
     try:
         run = _opened(str(folders[name]), _stamp(folders[name]))
     except TpcError as error:
@@ -102,16 +111,23 @@ def page() -> None:
     links.share(linked)
 
 
-def run_folders() -> dict[str, Path]:
-    """Name -> folder: the shipped run, and for whoever runs the server those under ./runs."""
+def _root() -> Path | None:
+    """The folder whose runs are listed, for whoever runs the server: ./runs, or any other."""
+    if not may_add():
+        return None
+    given = st.session_state.get("runs_root", OWN)
+    return Path(os.path.expanduser(str(given).strip() or OWN))  # unlike Path.expanduser, it never raises
+
+
+def run_folders(root: Path | None) -> dict[str, Path]:
+    """Name -> folder: the shipped run, and those under a folder of whoever runs the server."""
     found: dict[str, Path] = {}
     gallery_run = shipped("results", "gallery")
     if (gallery_run / "journal.jsonl").is_file():
         found[SHIPPED] = gallery_run
-    root = Path("runs")
-    if may_add() and root.is_dir():
+    if root is not None and root.is_dir():
         for folder in find_runs(root)[:50]:
-            found[folder.relative_to(root).as_posix()] = folder
+            found[root.resolve().name if folder == root else folder.relative_to(root).as_posix()] = folder
     return found
 
 

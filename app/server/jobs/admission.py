@@ -38,7 +38,7 @@ def makes_room(held: Sequence[Held], visitor: str, machine: str) -> str | None:
     """
     mine = sum(run.visitor == visitor for run in held)
     if mine >= PER_VISITOR:
-        raise TooManyJobs(f"you have {mine} runs under way; cancel one or wait for it")
+        raise TooManyJobs(f"you have {mine} runs under way; cancel one, or wait until one ends")
     here = [run for run in held if run.machine == machine]
     if len(held) < IN_ALL and len(here) < PER_MACHINE:
         return None

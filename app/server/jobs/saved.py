@@ -16,9 +16,9 @@ from pathlib import Path
 
 from app.server.jobs.views import Request
 from tpc_core import Certificate, Model
-from tpc_core.data.files.content import read_bytes
+from tpc_core.data.files import read_bytes
 from tpc_core.errors import InvalidFile, TpcError
-from tpc_core.machinery.atomic import write_atomically
+from tpc_core.machinery import write_atomically
 
 FORMAT = "tpc-saved-run/2"
 LARGEST = 128 << 20

@@ -1,16 +1,19 @@
-"""Open pages are counted: each costs memory, and one machine cannot open them without end."""
+"""Open pages are counted and paced: each costs memory and time, and one machine cannot take them without end."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server.protection.address import client_of
 
 OF_ONE_MACHINE = 96
 """A class may sit behind one address, with two pages each."""
 OF_ALL = 256
+RATE, BURST = 30.0, 60
+"""Messages of a page that are heard in a second, and how many may come at once; a slider sends one for each answer."""
 
 
 class Connections:
@@ -31,8 +34,26 @@ class Connections:
             return
         self.open[machine] += 1
         try:
-            await self.app(scope, receive, send)
+            await self.app(scope, paced(receive), send)
         finally:
             self.open[machine] -= 1
             if not self.open[machine]:
                 del self.open[machine]
+
+
+def paced(receive: Receive, rate: float = RATE, burst: int = BURST) -> Receive:
+    """The messages of one page, no faster than a hand could cause them; the others wait where they come from."""
+    clock = asyncio.get_running_loop().time
+    left, last = float(burst), clock()
+
+    async def received() -> Message:
+        nonlocal left, last
+        message = await receive()
+        now = clock()
+        left, last = min(burst, left + rate * (now - last)), now
+        left -= 1
+        if left < 0 and message["type"] == "websocket.receive":
+            await asyncio.sleep(-left / rate)
+        return message
+
+    return received

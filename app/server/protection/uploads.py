@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import exists, get_instance, memory_uploaded_file_manager
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec, UploadFileUrlInfo
 
-from app.server.protection.address import header
+from app.server.protection.address import client_of, header
 from app.server.protection.cookie import NAME, name_in
-from tpc_core.data.limits import MAX_UPLOAD_BYTES
+from tpc_core.data import MAX_UPLOAD_BYTES
 
 OF_ONE = 2 * MAX_UPLOAD_BYTES
 """Bytes of one visitor that are kept: the file at hand, and the one that takes its place."""
@@ -31,6 +32,8 @@ UNDER_WAY = 4 * MAX_UPLOAD_BYTES
 FRAME = 64 << 10
 """What the form around a file may add to it."""
 WAIT_SECONDS, SEND_SECONDS = 20.0, 120.0
+GRACE, SLOWEST = 5.0, 64 << 10
+"""A file that has sent fewer bytes a second than this, after some seconds, gives way to one that waits."""
 _PATH = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)$")
 
 Holder = tuple[str, str]
@@ -137,13 +140,32 @@ def accounted_files() -> AccountedFiles | None:
     return store if isinstance(store, AccountedFiles) else None
 
 
+@dataclass(eq=False)
+class Sending:
+    """A file on its way: whose, how large it is by its own word, and how much has come."""
+
+    session: str
+    machine: str
+    size: int
+    began: float
+    task: asyncio.Task[object] | None = None
+    came: int = 0
+    given_up: bool = False
+
+    def is_slow(self, now: float) -> bool:
+        """Whether it may be cut off for another one."""
+        seconds = now - self.began
+        return seconds > GRACE and self.came < min(self.size, SLOWEST * seconds)
+
+
 class UploadDoor:
     """Turns away a file before it is read: not announced, too large, or with no room for it on the way."""
 
     def __init__(self, app: ASGIApp, under_way: int = UNDER_WAY) -> None:
         self.app, self.most = app, under_way
-        self.under_way: dict[str, int] = {}
-        """Bytes on their way, by session."""
+        self.under_way: list[Sending] = []
+        self.waiting: Counter[str] = Counter()
+        """How many files wait, by machine."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = _PATH.search(scope["path"]) if scope["type"] == "http" and scope["method"] == "PUT" else None
@@ -159,40 +181,76 @@ class UploadDoor:
             await self._refuse(scope, receive, send, 411, "Say how large the file is.")
         elif size > MAX_UPLOAD_BYTES + FRAME:
             await self._refuse(scope, receive, send, 413, f"A file has at most {MAX_UPLOAD_BYTES >> 20} MB.")
-        elif not await self._room(session, size):
+        elif (sending := await self._room(session, client_of(scope), size)) is None:
             await self._refuse(
                 scope, receive, send, 503, "Many files are on their way; try again in a while."
             )
         else:
-            try:
-                async with asyncio.timeout(SEND_SECONDS):
-                    await self.app(scope, receive, send)
-            except TimeoutError:
-                return  # the connection ends with it
-            finally:
-                self._done(session, size)
+            await self._let_through(scope, receive, send, sending)
+
+    async def _let_through(self, scope: Scope, receive: Receive, send: Send, sending: Sending) -> None:
+        sending.task = asyncio.current_task()
+
+        async def counted() -> Message:
+            message = await receive()
+            sending.came += len(message.get("body", b""))
+            return message
+
+        try:
+            async with asyncio.timeout(SEND_SECONDS):
+                await self.app(scope, counted, send)
+        except TimeoutError:
+            return  # the connection ends with it
+        except asyncio.CancelledError:
+            if not sending.given_up:
+                raise
+        finally:
+            self.under_way.remove(sending)
 
     @staticmethod
     def _size(scope: Scope) -> int | None:
         stated = header(scope, b"content-length") or ""
         return int(stated) if re.fullmatch(r"[0-9]{1,15}", stated) else None
 
-    async def _room(self, session: str, size: int) -> bool:
-        """Wait for room; a session sends one large file at a time."""
-        end = asyncio.get_running_loop().time() + WAIT_SECONDS
-        while True:
-            mine, all_ = self.under_way.get(session, 0), sum(self.under_way.values())
-            if mine + size <= MAX_UPLOAD_BYTES + FRAME and all_ + size <= self.most:
-                self.under_way[session] = mine + size
-                return True
-            if asyncio.get_running_loop().time() > end:
-                return False
-            await asyncio.sleep(0.05)
+    async def _room(self, session: str, machine: str, size: int) -> Sending | None:
+        """Wait for room; a session sends one large file at a time. Who hardly sends gives way to who waits."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + WAIT_SECONDS
+        self.waiting[machine] += 1
+        try:
+            while not self._has_room(session, machine, size):
+                if clock() > end:
+                    return None
+                self._cut_off(clock())
+                await asyncio.sleep(0.05)
+        finally:
+            self.waiting[machine] -= 1
+            self.waiting = +self.waiting
+        sending = Sending(session, machine, size, clock())
+        self.under_way.append(sending)
+        return sending
 
-    def _done(self, session: str, size: int) -> None:
-        self.under_way[session] -= size
-        if self.under_way[session] <= 0:
-            del self.under_way[session]
+    def _has_room(self, session: str, machine: str, size: int) -> bool:
+        def total(of: Callable[[Sending], bool]) -> int:
+            return size + sum(each.size for each in self.under_way if of(each))
+
+        others_wait = any(name != machine for name in self.waiting)
+        return (
+            total(lambda each: each.session == session) <= MAX_UPLOAD_BYTES + FRAME
+            and total(lambda each: True) <= self.most
+            and not (others_wait and total(lambda each: each.machine == machine) > self.most // 2)
+        )
+
+    def _cut_off(self, now: float) -> None:
+        """End the file that has been slow for longest, one at a time."""
+        if any(each.given_up for each in self.under_way):
+            return
+        slow = [each for each in self.under_way if each.is_slow(now) and each.task is not None]
+        if slow:
+            going = min(slow, key=lambda each: each.began)
+            going.given_up = True
+            assert going.task is not None
+            going.task.cancel()
 
     @staticmethod
     async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, words: str) -> None:

@@ -137,7 +137,7 @@ def _receive(link: socket, deadline: Deadline) -> tuple[bytes, list[bytes]]:
 
 
 def _nonsense(name: str) -> InvalidFile:
-    return InvalidFile(f"{name} made its parser answer nonsense; it was not read")
+    return InvalidFile(f"{name} cannot be read: the answer of its parser makes no sense")
 
 
 def _packed(array: NDArray[np.generic]) -> bytes:

@@ -14,7 +14,8 @@ from tpc_core.data.classes import checked_class
 from tpc_core.data.names import MODELNET40_CLASSES
 from tpc_core.errors import InvalidValue
 from tpc_core.models.brought.adapter import Adapter
-from tpc_core.models.brought.digest import digest_of_state
+from tpc_core.models.brought.digest import digest_of_answers, digest_of_state
+from tpc_core.models.brought.probe import USUAL_POINTS
 from tpc_core.models.brought.recognise import Network, recognise
 from tpc_core.models.brought.sources import Opened, open_source
 from tpc_core.models.card import Brought, Frame, ModelCard
@@ -75,8 +76,12 @@ def described(
     num_points = num_points or opened.points
     found = recognise(opened.network, frame, name=called, task=task, layout=fixed, num_points=num_points)
     names, said = class_names(classes or opened.classes, found.classes, called)
+    fixed_points = found.frame.points or num_points
+    if fixed_points is None and found.num_points != USUAL_POINTS:
+        fixed_points = found.num_points  # it does not take the usual size
+    module = framed(opened.network, found.frame)
     card = _card(
-        called, opened.architecture, opened.options, task, names, found.frame.points or num_points,
+        called, opened.architecture, opened.options, task, names, fixed_points,
         smoothing, opened.network, hashlib.sha256(opened.content).hexdigest(),
         Brought(
             source=source,
@@ -84,11 +89,12 @@ def described(
             frame=found.frame,
             folder=opened.folder,
             code=opened.code,
+            answers=None if opened.code is None else digest_of_answers(module, fixed_points),
             notes=[*opened.notes, *found.notes, *said],
         ),
     )  # fmt: skip
     freeze(opened.network)
-    return Model(card, framed(opened.network, found.frame))
+    return Model(card, module)
 
 
 def freeze(network: nn.Module) -> None:
@@ -114,7 +120,8 @@ def model_of(
     found = recognise(network, Frame(), name=called, num_points=num_points)
     names, said = class_names(classes, found.classes, called)
     brought = Brought(source=called, format="memory", frame=found.frame, notes=[*notes, *found.notes, *said])
-    digest = digest_of_state(network, [called])
+    answers = digest_of_answers(Adapter(network, found.frame), found.num_points)
+    digest = digest_of_state(network, f"{called}\n{answers}")
     card = _card(
         called,
         "brought",

@@ -9,11 +9,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from tpc_core.data.files.content import read_bytes
 from tpc_core.errors import InvalidFile, InvalidValue, unknown_name
 from tpc_core.machinery.atomic import write_atomically
 from tpc_core.models.brought.bring import bring, framed, freeze
-from tpc_core.models.brought.sources import ENDINGS, Opened, encoded, open_factory, open_program
+from tpc_core.models.brought.digest import digest_of_answers
+from tpc_core.models.brought.sources import ENDINGS, encoded, open_factory, open_program
 from tpc_core.models.brought.tensors import decoded
 from tpc_core.models.card import ModelCard
 from tpc_core.models.precision import parse_variant
@@ -103,13 +106,19 @@ def opened_again(card: ModelCard, content: bytes, source: str) -> Model:
     if brought.format == "weights":
         network = built(card, content, source)
     elif brought.format == "factory":
-        network = _from_factory(card, content, source).network
+        network = _from_factory(card, content, source)
     else:
         network = open_program(brought.format, content, source).network
     if brought.format != "pt2":  # an exported program is in eval mode, and refuses to be told so
         network.eval()
     freeze(network)
-    return Model(card, framed(network, brought.frame))
+    module = framed(network, brought.frame)
+    if brought.answers is not None and digest_of_answers(module, card.num_points) != brought.answers:
+        raise InvalidFile(
+            f"{card.name} does not answer as it did when it was added, though its code is the same: it reads something "
+            f"from outside, or a library was changed; `tpc models add {card.name} --replace` takes it as it is now"
+        )
+    return Model(card, module)
 
 
 def _place(card: ModelCard, folder: Path) -> Path:
@@ -117,7 +126,7 @@ def _place(card: ModelCard, folder: Path) -> Path:
     return folder / f"{parse_variant(card.name).checkpoint}{ENDINGS[card.brought.format]}"
 
 
-def _from_factory(card: ModelCard, content: bytes, source: str) -> Opened:
+def _from_factory(card: ModelCard, content: bytes, source: str) -> nn.Module:
     brought = card.brought
     assert brought is not None
     opened = open_factory(brought.source, decoded(content, source), brought.folder)
@@ -126,7 +135,7 @@ def _from_factory(card: ModelCard, content: bytes, source: str) -> Opened:
             f"the code of {brought.source} is not the one that was added as {card.name}: another network under the "
             f"same name; `tpc models add {card.name} --replace` takes the new one"
         )
-    return opened
+    return opened.network
 
 
 def remove_model(name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from tpc_core.data.classes import matching
+from tpc_core.data.classes import match_classes
 from tpc_core.data.dataset import Dataset, open_dataset
 from tpc_core.errors import TpcError
 from tpc_core.models.brought.adapter import Adapter
@@ -33,7 +33,7 @@ def with_clean_accuracy(model: Model, data: str | None) -> tuple[Model, list[str
     split = _found(model, data)
     if split is None:
         return model, []
-    matched = matching(split.classes, model.classes)
+    matched = match_classes(split.classes, model.classes)
     numbers = np.flatnonzero(np.isin(split.labels, list(matched.pairs)))
     if not len(numbers):
         return model, [f"clean accuracy was not measured: {matched.sentence(split.name)}"]

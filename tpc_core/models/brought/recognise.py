@@ -13,11 +13,12 @@ from torch import Tensor, nn
 from tpc_core.errors import InvalidValue
 from tpc_core.models.brought.adapter import Adapter, shown
 from tpc_core.models.brought.digest import digest_of_state
+from tpc_core.models.brought.probe import USUAL_POINTS, probe
 from tpc_core.models.card import Frame
 
 Network = nn.Module | Callable[[Tensor], Any]
 
-SIZES = (64, 1024, 2048, 256, 512, 128)
+SIZES = (USUAL_POINTS, 1024, 2048, 256, 512, 128)
 """Sizes of clouds that are tried where none is given: what programs of a fixed size are made for."""
 BATCHES = (4, 1, 32, 16, 8, 2)
 SAME = 1e-3
@@ -102,15 +103,6 @@ def check_function(module: Adapter, size: int, name: str) -> None:
             f"{name} keeps something from one call to the next: its answers would depend on what it was asked before; "
             "give it in eval mode, without a memory"
         )
-
-
-def probe(count: int, size: int) -> Tensor:
-    """Clouds to try a network on: ellipsoids of different proportions, the same ones for ever."""
-    generator = torch.Generator().manual_seed(0)
-    directions = torch.randn(count, size, 3, generator=generator)
-    stretch = 0.3 + 0.7 * torch.rand(count, 1, 3, generator=generator)
-    clouds: Tensor = 0.99 * stretch * directions / directions.norm(dim=2, keepdim=True).clamp_min(1e-6)
-    return clouds
 
 
 def _shown(frame: Frame, batch: int, size: int) -> Tensor:

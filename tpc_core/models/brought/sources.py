@@ -34,7 +34,7 @@ ENDINGS = {
 """How the file of each format is called in the model folder."""
 
 Format = Literal["factory", "pt2", "torchscript", "onnx", "weights", "memory"]
-CODE = frozenset({"factory", "pt2", "torchscript"})
+CODE_FORMATS = frozenset({"factory", "pt2", "torchscript"})
 """Formats that run their author's code when they are opened."""
 
 

@@ -36,11 +36,4 @@ def certain_proof(
     return CellsProof(question, classes, target, record)
 
 
-__all__ = [
-    "BallProof",
-    "CellsProof",
-    "CertainProof",
-    "PartsProof",
-    "certain_proof",
-    "question_region",
-]
+__all__ = ["BallProof", "CellsProof", "CertainProof", "PartsProof", "certain_proof", "question_region"]

@@ -15,17 +15,18 @@ function lines(stage) {
   const { colouring, ghost, side_by_side: pair } = stage.settings;
   const count = stage.points.length / 3;
   const said = [];
-  if (colouring === "height") said.push({ ramp: look.ramps.height, low: "low", high: "high", text: "height" });
-  if (colouring === "displacement") said.push({ ramp: look.ramps.displacement, low: "0", high: short(stage.range[1]), text: "moved by" });
+  const words = (english) => look.words?.[english] ?? english;
+  if (colouring === "height") said.push({ ramp: look.ramps.height, low: words("low"), high: words("high"), text: words("height") });
+  if (colouring === "displacement") said.push({ ramp: look.ramps.displacement, low: "0", high: short(stage.range[1]), text: words("moved by") });
   if (colouring === "critical") {
     said.push({ ramp: look.ramps.critical, low: "few", high: "many", text: "features it decides" }, { colour: look.plain, text: "decides none" });
   }
-  if (colouring === "votes") said.push({ ramp: look.ramps.votes, low: "0", high: short(stage.bodies.points.strongest.value), text: "share of votes" });
+  if (colouring === "votes") said.push({ ramp: look.ramps.votes, low: "0", high: short(stage.bodies.points.strongest.value), text: words("share of votes") });
   if (colouring === "parts") {
     sceneOf(stage.data.scene).part_names.forEach((name, place) => said.push({ colour: look.palette[place % look.palette.length], text: name }));
   }
   if (seen && seen < count) said.push({ text: `large: the ${seen} points that the model sees`, colour: look.plain });
-  if (ghost && !pair && stage.apart > 0.004) said.push({ text: "the original", colour: look.plain, ring: true });
+  if (ghost && !pair && stage.apart > 0.004) said.push({ text: words("the original"), colour: look.plain, ring: true });
   return said;
 }
 
