@@ -60,9 +60,12 @@ def _write(path: Path, document: object) -> None:
 
 
 def _several(figures: Figures) -> str:
-    """The end of a summary's name where every claim composes as many transforms, such as `-two-at-once`."""
-    counts = {len(parts_of(ClaimSpec.parse(row.claim).transform)) for row in figures.claims}
-    return {(2,): "-two-at-once", (3,): "-three-at-once"}.get(tuple(counts), "")
+    """The end of a summary's name where every claim is of one composition: `-z-taper-z-rotation`."""
+    claimed = {ClaimSpec.parse(row.claim).transform for row in figures.claims}
+    composed = [transform.name for transform in claimed if len(parts_of(transform)) > 1]
+    if len(claimed) == len(composed) == 1:
+        return "-" + composed[0].replace("+", "-")
+    return "-several-at-once" if composed else ""
 
 
 def main(runs: list[str]) -> int:

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from tpc_core.evaluation.paper import paper
 from tpc_core.evaluation.parts import certified_iou
 from tpc_core.evaluation.plan import load_plan
 from tpc_core.evaluation.report import load_runs
+from tpc_core.evaluation.standing import standings
 from tpc_core.evaluation.summary import read_summary, to_json
 from tpc_core.evaluation.sums import Moments
 from tpc_core.models import build
@@ -137,6 +139,19 @@ def test_the_shipped_figures_are_of_the_models_that_the_plan_names() -> None:
     for figures in load_runs([RESULTS / "summaries"]).figures:
         if figures.settings.proof == "smoothed":
             assert {(figures.settings.model, claim.claim) for claim in figures.claims} <= asked
+
+
+def test_of_two_evaluations_of_one_model_the_one_of_more_objects_stands_beside_a_row() -> None:
+    figures = read_summary(RESULTS / "summaries" / "pointnet64-plain-certain.json")
+    fewer = replace(figures, done=figures.done - 1)
+    table = paper().tables[0]
+    for found in ([figures, fewer], [fewer, figures]):
+        beside = [row.certain for row in standings(table, found) if row.row.claim == "z-taper:0.2"]
+        assert [answer.figures.done for answer in beside if answer is not None] == [figures.done]
+    other = replace(figures, settings=figures.settings.model_copy(update={"model": "another"}))
+    assert sum(row.certain is not None for row in standings(table, [figures, other])) == 2 * len(
+        figures.claims
+    )
 
 
 def test_bad_input_is_one_tpc_error(ask: Ask, tmp_path: Path, world: Path) -> None:

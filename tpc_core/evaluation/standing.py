@@ -99,15 +99,16 @@ def standings(table: PaperTable, all_figures: Sequence[Figures]) -> list[Standin
 
 
 def _answers(table: PaperTable, row: PaperRow, all_figures: Sequence[Figures]) -> list[Answer]:
-    """Every figure that answers the question of a row."""
-    return [
-        Answer(figures, share)
-        for figures in all_figures
-        if row.answered_by(figures.settings)
-        for claim in figures.claims
-        if claim.claim == row.claim
-        for share in [
-            claim.certified_accuracy if table.figure == "certified_accuracy" else claim.certified_ratio
-        ]
-        if share is not None
-    ]
+    """The figures that answer the question of a row: of each model, that of the most objects."""
+    found: dict[str, Answer] = {}
+    for figures in all_figures:
+        for claim in figures.claims:
+            share = (
+                claim.certified_accuracy if table.figure == "certified_accuracy" else claim.certified_ratio
+            )
+            if share is None or claim.claim != row.claim or not row.answered_by(figures.settings):
+                continue
+            before = found.get(figures.settings.model)
+            if before is None or before.figures.done < figures.done:
+                found[figures.settings.model] = Answer(figures, share)
+    return list(found.values())
