@@ -16,6 +16,7 @@ import streamlit as st  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
 
 from app.server.protection.address import hosts  # noqa: E402
+from app.server.protection.closed import Closed  # noqa: E402
 from app.server.protection.connections import Connections  # noqa: E402
 from app.server.protection.cookie import Cookies  # noqa: E402
 from app.server.protection.failures import show_one_sentence  # noqa: E402
@@ -48,6 +49,7 @@ explorer = st.App(
     middleware=[
         Middleware(Headers),
         Middleware(Origins, hosts=hosts()),
+        Middleware(Closed),
         Middleware(Connections),
         Middleware(Cookies),
         Middleware(UploadDoor),

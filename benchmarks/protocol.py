@@ -51,7 +51,7 @@ class LineVisitor(Visit):
         self.held: dict[str, WidgetState] = {}
         self.page = self.name = self.query = self.session = ""
         self.pages: dict[str, str] = {}
-        self.stamp = self.shown = self.finished = 0
+        self.stamp = self.shown = self.finished = self.begun = 0
         self.idle = True
         self.download = ""
         self.alerts: list[str] = []
@@ -268,6 +268,7 @@ class LineVisitor(Visit):
 
     def _begin(self, message: ForwardMsg) -> None:
         self.idle = False
+        self.begun += 1
         self.session = message.new_session.initialize.session_id or self.session
         if not message.metadata.run.fragment_ids:  # a run of the whole page ends its timers
             for poll in self.polls.values():

@@ -17,7 +17,7 @@ EFFECTIVE = {
     "files: of 49 MB, under an invented name, refused (403)": 2,
     "slow files: begun": 1,
     "runs: begun": 9,
-    "reruns: answered": 40,
+    "reruns: begun by the server": 40,
     "connections: opened": 40,
 }
 

@@ -8,12 +8,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.server.protection.headers import content_policy, embedding_sites
 from app.server.protection.origins import Origins
@@ -300,3 +301,20 @@ def test_another_session_cannot_use_an_announcement(server: Watched) -> None:
 def test_the_server_wrote_no_stack(server: Watched) -> None:
     """Runs last: whatever was tried on it, it never stumbled."""
     assert "Traceback" not in server.log.read_text(errors="replace")
+
+
+# -- what no page uses ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["metrics", "agent/interact", "agent/openapi.json", "agent/mcp"])
+def test_doors_that_no_page_uses_are_closed(server: Watched, path: str) -> None:
+    for method in ("GET", "POST"):
+        assert ask(server.address, f"/_stcore/{path}", method, body=b"{}").status == 404
+
+
+def test_a_page_that_speaks_in_text_is_hung_up_on_without_a_stack(server: Watched) -> None:
+    with Session(server.address) as page:
+        page.line.send("hello")
+        with pytest.raises(ConnectionClosed):
+            deque(iter(page.hear, None))
+    assert "text frames" not in server.log.read_text(errors="replace")

@@ -112,9 +112,11 @@ class Lattice:
 
     # -- cells within a region -----------------------------------------------------------------------------------
 
-    def first_cells(self, region: Region) -> list[Cell]:
-        """Every first cell that meets the region; an InvalidValue where there are too many."""
+    def first_cells(self, region: Region, most: int | None = None) -> list[Cell]:
+        """Every first cell that meets the region, or `most` of them, evenly; InvalidValue where there are too many."""
         index = self._first_indices(region)
+        if most is not None:
+            index = index[:: max(1, -(-len(index) // most))]
         half = np.array(self.spacing) / 2
         low, high = (2 * index - 1) * half, (2 * index + 1) * half
         paths = [_first_path(row) for row in index.tolist()]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tpc_core.case_view import CaseView
-from tpc_core.certify.cover import planned_votes as planned_cover_votes
+from tpc_core.certify.estimate import planned_cover_votes
 from tpc_core.certify.whole import planned_votes as planned_whole_votes
 from tpc_core.covers import Cell, Prices
 from tpc_core.covers.lattice import MOST_FIRST_CELLS, cell_level
@@ -151,6 +151,7 @@ def _from_the_start(view: CaseView) -> float:
         return math.inf
     if cover is None:
         return planned_whole_votes(view.claim.threshold, view.claim.alpha)
-    if cover.lattice.count_first_cells(cover.region) > MOST_FIRST_CELLS:
+    count = cover.lattice.count_first_cells(cover.region)
+    if count > MOST_FIRST_CELLS:
         return math.inf
-    return planned_cover_votes(Prices(cover.alpha, cover.region.dim), cover.first_cells)
+    return planned_cover_votes(cover, Prices(cover.alpha, cover.region.dim), count)
