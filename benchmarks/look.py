@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -58,7 +59,7 @@ def measure(looks: int) -> dict[str, Times]:
     cloud = load_object(OBJECT, points=POINTS)
     options = Options(budget=Budget(samples=10**8), complete=True)
     question = Question.of(MODEL, OBJECT, POINTS, "general-rotation", 15, options)
-    with LocalEngine(nice=int(NICE)) as engine:
+    with LocalEngine(nice=int(os.environ.get("TPC_NICE", NICE))) as engine:
         engine.warm()
         ways: dict[str, Callable[[torch.Tensor], Any]] = {
             "here": lambda points: look_here(model, points),
