@@ -46,10 +46,20 @@ FIRST = {"home": "", "lessons": "lessons?lesson=5"}
 """Where a page is best opened, if not at its beginning."""
 
 
+DRAWN = """() => {
+  const seen = node => node.getBoundingClientRect().top < innerHeight && node.offsetParent;
+  const all = selector => [...document.querySelectorAll(selector)].filter(seen);
+  return all('img').every(image => image.complete && image.naturalWidth)
+    && all('.tpc-plot').every(plot => plot.dataset.drawn) && all('.tpc-stage').every(stage => stage.dataset.drawn);
+}"""
+"""Whether every picture on the screen is there."""
+
+
 def rest(page: Any) -> None:
     """Wait until nothing runs any more and every picture is drawn."""
     page.wait_for_timeout(1500)
     page.wait_for_function("() => !document.querySelector('[data-testid=stStatusWidget]')")
+    page.wait_for_function(DRAWN)
     page.wait_for_timeout(1500)
 
 

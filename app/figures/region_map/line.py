@@ -26,6 +26,8 @@ from app.figures.theme import STATES, Figure, Theme
 from tpc_core.landscape import Landscape
 
 _FILL = {"passed": 0.34, "open": 0.3, "failed": 0.3, "waiting": 0.12}
+_SLIVER = 0.025
+"""The least height of a bar, as a share of the axis: a cell of which nothing is proved is still seen."""
 
 
 def line_map(scene: MapScene, theme: Theme, look: MapLook = "colour") -> Figure:
@@ -91,7 +93,7 @@ def _bars(cells: list[Piece], state: str, factor: float, floor: float, theme: Th
         "x": packed((low + high) / 2, "f8"),
         "width": packed(high - low, "f8"),
         "base": floor,
-        "y": packed(np.maximum(heights, 0.004), "f8"),
+        "y": packed(np.maximum(heights, _SLIVER * (1.02 - floor)), "f8"),
         "name": STATE_WORDS[state],  # type: ignore[index]
         "marker": {
             "color": theme.muted if look == "print" else STATES[names[state]],

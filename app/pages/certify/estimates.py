@@ -30,17 +30,18 @@ _STALE = 600.0
 """Seconds after which a measured speed is measured again."""
 
 
-def expect(request: Request, landscape: Landscape | None) -> bool:
-    """Say what the run will take; False, with the reason, where it cannot be asked.
-
-    Votes of the map say it best; before there are any, the geometry of the cloud does.
-    """
+def expected(request: Request) -> Estimate | None:
+    """What the run will take by the geometry of the cloud; None, with the reason, where it cannot be asked."""
+    question = request.question
     try:
-        question = request.question
-        work = estimate(request.model, request.cloud, question.transform, question.radius, question.options)
+        return estimate(request.model, request.cloud, question.transform, question.radius, question.options)
     except TpcError as error:
         st.warning(literal(error))
-        return False
+        return None
+
+
+def say_cost(request: Request, work: Estimate, landscape: Landscape | None) -> None:
+    """Say what the run will take: votes of the map say it best; before there are any, the geometry does."""
     seen = outlook_of(request, landscape)
     if seen is not None and math.isfinite(seen.votes) and work.samples is not None:
         work = Estimate(work.cells, seen.votes)
@@ -48,10 +49,9 @@ def expect(request: Request, landscape: Landscape | None) -> bool:
         explained(
             "On the map another class wins inside this radius. The run will probably end early, at an attack."
         )
-        return True
+        return
     rate = speed_within(_SOON, request.model, request.cloud)
     explained(in_words(work, rate, cache.device_name()))
-    return True
 
 
 def outlook_of(request: Request, landscape: Landscape | None) -> Outlook | None:

@@ -41,7 +41,8 @@ def page() -> None:
     shape = current_shape()
     with left:
         object_button(shape)
-        request = ask()
+        asked = ask()
+        request = None if asked is None else asked.request
         if (
             st.button(
                 "Certify",
@@ -66,6 +67,8 @@ def page() -> None:
         runs_list(visitor, job)
         if request is not None:
             _scene(visitor, shape, request, job)
+    if asked is not None:
+        asked.say_cost()
     links.share(LINKED, note=NOT_SHARED if is_upload(current_spec()) else "")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 
 from app.components.escape_markdown import literal
 from app.figures.region_map import LOOKS
-from app.pages.certify.estimates import expect
+from app.pages.certify.estimates import expected, say_cost
 from app.pages.certify.landscapes import landscape_of
 from app.pages.certify.question_link import (
     BUDGETS,
@@ -74,7 +75,15 @@ def _too_few(card: ModelCard, shape: Shape) -> str:
     )
 
 
-def ask() -> Request | None:
+@dataclass(frozen=True)
+class Asked:
+    """What the controls describe, and how to say what it will cost: that may take votes, so the scene comes first."""
+
+    request: Request
+    say_cost: Callable[[], None]
+
+
+def ask() -> Asked | None:
     """The controls of the left column; the request that they describe, or None with the reason on screen."""
     shape = current_shape()
     transform = _transform()
@@ -119,8 +128,18 @@ def ask() -> Request | None:
             radius_slider(request, landscape)
     if certain:
         st.caption("Every cell is proved, or a counterexample is found. This mostly takes seconds.")
-        return request
-    return request if expect(request, landscape) else None
+        return Asked(request, lambda: None)
+    cost = st.container()
+    with cost:
+        work = expected(request)
+    if work is None:
+        return None
+
+    def say() -> None:
+        with cost:
+            say_cost(request, work, landscape)
+
+    return Asked(request, say)
 
 
 def _proposal(model: Model, shape: Shape, transform: Transform, certain: bool) -> tuple[float, ...]:

@@ -86,10 +86,13 @@ def _bands(request: Request, landscape: Landscape | None) -> list[Band]:
     wide = extent(landscape.chart, question.radii) / landscape.chart.half_widths(question.radii)
     edges = np.linspace(0, float(np.min(wide)), _PARTS + 1)
     found = outlooks(landscape, run.claim, edges[1:].tolist())
-    return [
-        Band(float(low), float(high), seen.chance, _WORDS[seen.chance])
-        for low, high, seen in zip(edges[:-1], edges[1:], found, strict=True)
-    ]
+    bands: list[Band] = []
+    for low, high, seen in zip(edges[:-1], edges[1:], found, strict=True):
+        if bands and bands[-1].kind == seen.chance:  # one stretch, without a seam
+            bands[-1] = replace(bands[-1], end=float(high))
+        else:
+            bands.append(Band(float(low), float(high), seen.chance, _WORDS[seen.chance]))
+    return bands
 
 
 def _scaled(band: Band, value: float) -> Band:

@@ -155,7 +155,7 @@ def _space(scene: MapScene, request: Request, view: JobView | None) -> None:
     """Three parameters: a slice that moves with its slider, or all of them at once."""
     which, across_of = st.columns([1.2, 1], vertical_alignment="center")
     kind = which.segmented_control(
-        "Map", ["Slice", "3D"], default="Slice", key="map_kind", required=True, label_visibility="collapsed"
+        "Map", ["Slice", "3D"], key="map_kind", required=True, label_visibility="collapsed"
     )
     across_of.selectbox(
         "Slice across",
