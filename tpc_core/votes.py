@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,21 @@ class BaseClassifier(Protocol):
         ...
 
 
+@runtime_checkable
+class Watched(Protocol):
+    """A model that knows what it was when its digest was taken."""
+
+    def check_unchanged(self, *, after_votes: bool = False) -> None:
+        """InvalidValue where it is not the network any more that its digest names."""
+        ...
+
+
+def require_unchanged(model: BaseClassifier, *, after_votes: bool = False) -> None:
+    """What is certified is said of a digest: a network that was trained on since, or that remembers, has another."""
+    if isinstance(model, Watched):
+        model.check_unchanged(after_votes=after_votes)
+
+
 @dataclass(frozen=True)
 class Ballot:
     """A request for votes number [start, stop) of one stream, on one transformed cloud (N, 3)."""
@@ -100,6 +115,7 @@ class Voter:
         self.num_classes = len(base.classes)
         self.per_point = base.task == "segmentation"
         self.evaluations = 0
+        require_unchanged(base)
         self.classifier = base.classifier(device)
 
     def for_seed(self, seed: int) -> Voter:

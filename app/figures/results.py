@@ -28,7 +28,7 @@ def standing_figure(rows: Sequence[Standing], theme: Theme) -> Figure:
     for title, values, colour, symbol in (
         ("paper", [s.row.tpc for s in rows], PAPER_COLOUR, "diamond"),
         ("DeepG3D", [s.row.deepg3d for s in rows], DEEPG3D_COLOUR, "triangle-up"),
-        ("ours, certain", [s.certain and s.certain.share.value for s in rows], CERTAIN_COLOUR, "square"),
+        ("ours, exact proof", [s.certain and s.certain.share.value for s in rows], CERTAIN_COLOUR, "square"),
     ):
         known = [(value, place) for value, place in zip(values, places, strict=True) if value is not None]
         traces.append(

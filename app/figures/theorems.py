@@ -79,6 +79,42 @@ def cells() -> Moving:
     )
 
 
+def margin_bounds() -> Moving:
+    """A margin enclosed in cells: in each a line, plus or minus an error that falls with the square of its width."""
+    radius, bend = 0.8, 2.2 + 0.12 * 81  # the bend is the largest second derivative of the margin
+
+    def margin(z: float) -> float:
+        return 1.0 - 1.1 * z * z + 0.12 * math.sin(9 * z)
+
+    def slope(z: float) -> float:
+        return -2.2 * z + 0.12 * 9 * math.cos(9 * z)
+
+    curve = Line([(float(z), margin(float(z))) for z in np.linspace(-radius, radius, 161)], "plain")
+    frames = []
+    for count in range(1, 17):
+        half = radius / count
+        error = bend * half * half / 2
+        cells, proved = [], 0
+        for number in range(count):
+            centre = -radius + (2 * number + 1) * half
+            ends = [(centre + side * half, margin(centre) + side * half * slope(centre)) for side in (-1, 1)]
+            passed = min(y for _, y in ends) - error > 0
+            proved += passed
+            below = [(x, y - error) for x, y in ends]
+            above = [(x, y + error) for x, y in reversed(ends)]
+            cells.append(Line([*below, *above], "right" if passed else "wrong", area=True))
+        words = (
+            f"{count} cells: in each, the margin is a line plus or minus {error:.2f}. A cell is proved where all of "
+            f"this lies above 0: {proved} of {count}."
+        )
+        frames.append(Frame(words, [*cells, curve]))
+    name = "The margin of the class, enclosed in cells"
+    edge = (-radius, radius)
+    return Moving(
+        name, "number of cells", edge, (-1.5, 2.5), "parameter", "margin", frames, marks=[(0.0, "0")]
+    )
+
+
 def heat_kernel() -> Moving:
     """The heat kernel on rotations: the angle of the noise spreads until every rotation is equally likely."""
     angles = np.linspace(1e-6, math.pi, 121)
@@ -129,7 +165,7 @@ _OF: dict[str, Callable[[], Moving]] = {
     "Exact displacements": cells,
     "Covers of a region": cells,
     "Covers of rotations": cells,
-    "Certain answers": cells,
+    "Certain answers": margin_bounds,
     "Uniform smoothing over a group": heat_kernel,
     "Rotations by diffusion": heat_kernel,
     "One test that may be read at any time": martingale,

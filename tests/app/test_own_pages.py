@@ -197,6 +197,32 @@ def test_a_factory_with_its_weights_is_added_from_the_page_where_the_owner_allow
         sys.modules.pop("page_net", None)
 
 
+def note_page() -> None:
+    """What Explore and Debug say of a model."""
+    from app.widgets.untrained import untrained_note
+    from tpc_core.transforms import parse_transform
+
+    untrained_note("mine@z-twist:30", parse_transform("z-twist"))
+    untrained_note("mine", parse_transform("z-rotation"))
+    untrained_note("pointnet64-noise", parse_transform("z-rotation"))
+
+
+def test_a_model_that_saw_no_noise_says_so_with_the_command(home: Path) -> None:
+    torch.save(Sequential().state_dict(), home / "net.pth")
+    add_model("mine", str(home / "net.pth"), classes=list("abcde"), num_points=64)
+    cache.model_cards.clear()
+    try:
+        app = opened(note_page)
+    finally:
+        cache.model_cards.clear()
+    assert [item.value for item in app.code] == [
+        "tpc train --from mine --data DATA --smoothing z-twist:30",
+        "tpc train --from mine --data DATA --smoothing z-rotation:20",
+    ]
+    assert said(app).count("was not trained under noise") == 2
+    assert "tpc data add" in said(app)
+
+
 def test_runs_of_any_folder_are_opened_for_the_owner_alone(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

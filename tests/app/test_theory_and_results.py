@@ -62,6 +62,24 @@ class TestTheory:
             for first, second in zip(figure.frames, figure.frames[1:], strict=False)
         )
 
+    def test_the_enclosure_of_the_margin_holds_the_margin_and_gets_proved(self) -> None:
+        from app.figures.theorems import theorem_figure
+
+        figure = theorem_figure("Certain answers")
+        assert figure is not None
+        for frame in figure.frames:
+            *cells, curve = frame.lines
+            for cell in cells:
+                (left, low0), (right, low1), (_, high1), (_, high0) = cell.points
+                inside = [(x, y) for x, y in curve.points if left <= x <= right]
+                for x, y in inside:
+                    part = (x - left) / (right - left)
+                    assert low0 + part * (low1 - low0) <= y <= high0 + part * (high1 - high0)
+                assert (cell.kind == "right") == (min(low0, low1) > 0)
+        proved = [all(cell.kind == "right" for cell in frame.lines[:-1]) for frame in figure.frames]
+        assert not proved[0]
+        assert proved[-1]
+
     def test_the_slips_of_the_paper_are_told(self) -> None:
         assert sum("**The paper.**" in section.text for section in SECTIONS) >= 8
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
+import operator
 import shutil
 import sys
 from array import array
@@ -80,11 +81,37 @@ def _by_layer() -> nn.Module:
     return network
 
 
+def _by_compiled_code() -> nn.Module:
+    """What a compiler left to be called in the place of `forward`."""
+    network = filled(PointNet(40))
+    network.head.output._compiled_call_impl = lambda rows: (
+        1_000.0 * nn.functional.one_hot(torch.zeros(len(rows)).long(), 40)
+    )
+    return network
+
+
+class Deaf(nn.Parameter):
+    """Weights whose products are all zero."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = super().__torch_function__(func, types, args, kwargs or {})
+        return torch.zeros_like(out) if func is nn.functional.linear else out
+
+
+def _by_strange_weights() -> nn.Module:
+    network = filled(PointNet(40))
+    network.head.output.weight = Deaf(network.head.output.weight.detach())
+    return network
+
+
 DECEIVING: dict[str, Callable[[], nn.Module]] = {
     "a class of its own": _by_class,
     "a hook": _by_hook,
     "a method put over ours": _by_method,
     "another layer in the place of the dropout": _by_layer,
+    "compiled code in the place of a layer's": _by_compiled_code,
+    "weights with code of their own": _by_strange_weights,
 }
 
 
@@ -103,6 +130,64 @@ def test_votes_are_those_of_the_network_and_not_of_its_weights(how: str) -> None
         expected = network(clouds)
     torch.testing.assert_close(model.classifier()(clouds), expected)
     assert certify(model, CHAIR, "z-taper", 0.05).prediction == model.classes[int(expected[0].argmax())]
+
+
+class Wrapped:
+    """Passes on all that a model has, and answers airplane to everything."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def classifier(self, device: str = "cpu") -> Callable[[Tensor], Tensor]:
+        return lambda clouds: 1_000.0 * nn.functional.one_hot(torch.zeros(len(clouds)).long(), 40)
+
+
+class Derived40(Model):
+    """The same as a class that builds on ours."""
+
+    def classifier(self, device: Any = "cpu") -> Callable[[Tensor], Tensor]:
+        return Wrapped(self).classifier()
+
+
+def test_a_certain_proof_is_about_what_answers_and_not_about_what_a_wrapper_passes_on() -> None:
+    plain = load_model("pointnet64-noise")
+    for model in (Wrapped(plain), Derived40(plain.card, plain.module)):
+        assert certify(model, CHAIR, "z-taper", 0.05).prediction == "airplane"
+        with pytest.raises(UnsupportedRequest, match="plain float32 network"):
+            certify(model, CHAIR, "z-taper", 0.05, CERTAIN)
+
+
+# -- the digest is that of what votes ------------------------------------------------------------------------------
+
+
+def _trained_on(module: nn.Module) -> None:
+    with torch.no_grad():
+        module.head.output.bias[0] += 1_000  # type: ignore[union-attr, index, operator]
+
+
+@pytest.mark.parametrize("change", [_trained_on, nn.Module.train])
+@pytest.mark.parametrize("proof", ["smoothed", "certain"])
+def test_a_network_that_was_changed_since_it_was_loaded_is_refused(
+    change: Callable[[nn.Module], object], proof: str
+) -> None:
+    """Its votes would be those of other weights, in a certificate with the digest of a shipped checkpoint."""
+    model = load_model("pointnet64-noise")
+    change(model.module)
+    with pytest.raises(InvalidValue, match="not the one any more"):
+        certify(model, CHAIR, "z-taper", 0.05, Options(proof=proof))  # type: ignore[arg-type]
+
+
+def test_a_network_in_memory_that_was_changed_since_is_refused() -> None:
+    network = filled(PointNet(40))
+    model = model_of(network, CoordinateSmoothing(0.1))
+    assert certify(model, CHAIR, "z-taper", 0.05).verdict == "certified"
+    _trained_on(network)
+    with pytest.raises(InvalidValue, match="not the one any more"):
+        certify(model, CHAIR, "z-taper", 0.05)
+    assert certify(network, CHAIR, "z-taper", 0.05, sigma=0.1).prediction == "airplane"
 
 
 def test_a_plain_network_of_ours_is_still_proved() -> None:
@@ -134,6 +219,91 @@ class Remembering(nn.Module):
 def test_a_network_with_a_memory_is_refused(counting: bool) -> None:
     with pytest.raises(InvalidValue, match="from one call to the next"):
         certify(Remembering(counting).eval(), CHAIR, "z-taper", 0.1, sigma=0.1)
+
+
+class Listing(nn.Module):
+    """A memory that is no number and no tensor: a list, a dictionary, a tensor that is no buffer."""
+
+    def __init__(self, memory: Any) -> None:
+        super().__init__()
+        self.__dict__["memory"] = memory
+
+    def forward(self, points: Tensor) -> Tensor:
+        return _remembering(points, self.memory)
+
+
+def _remembering(points: Tensor, memory: Any) -> Tensor:
+    if isinstance(memory, list):
+        memory.append(0)
+        calls: float | Tensor = float(len(memory))
+    elif isinstance(memory, dict):
+        memory["calls"] = calls = memory.get("calls", 0.0) + 1
+    else:
+        calls = memory.add_(1)
+    top = points[..., 2].amax(dim=1)
+    return torch.stack([top, 0.2 - top + 1e-5 * calls], dim=1)
+
+
+MEMORY: dict[str, float] = {}
+
+
+def _global_memory(points: Tensor) -> Tensor:
+    return _remembering(points, MEMORY)
+
+
+class Called:
+    """A plain object that is called."""
+
+    def __init__(self) -> None:
+        self.memory: list[int] = []
+
+    def __call__(self, points: Tensor) -> Tensor:
+        return _remembering(points, self.memory)
+
+
+REMEMBERING: dict[str, Callable[[], Any]] = {
+    "a list": lambda: Listing([]).eval(),
+    "a dictionary": lambda: Listing({}).eval(),
+    "a tensor that is no buffer": lambda: Listing(torch.zeros(())).eval(),
+    "what a function closes over": lambda: functools.partial(_remembering, memory=[]),
+    "a global": lambda: _global_memory,
+    "an object that is called": Called,
+}
+
+
+@pytest.mark.parametrize("what", REMEMBERING)
+def test_a_memory_of_any_kind_is_refused(what: str) -> None:
+    with pytest.raises(InvalidValue, match="from one call to the next"):
+        certify(REMEMBERING[what](), CHAIR, "z-taper", 0.1, sigma=0.1)
+
+
+class Aroused(nn.Module):
+    """It begins to remember where the noise moves a point far out, which no trial does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def forward(self, points: Tensor) -> Tensor:
+        self.count += bool(points.abs().max() > 1.1)
+        top = points[..., 2].amax(dim=1)
+        return torch.stack([top, 0.2 - top + 1e-3 * self.count], dim=1)
+
+
+def test_a_memory_that_shows_while_votes_are_cast_gets_no_certificate() -> None:
+    with pytest.raises(InvalidValue, match="from one call to the next"):
+        certify(Aroused().eval(), CHAIR, "z-taper", 0.1, sigma=0.3)
+
+
+def test_a_table_that_is_made_in_the_first_call_is_no_memory() -> None:
+    tables: dict[int, Tensor] = {}
+
+    def by_table(points: Tensor) -> Tensor:
+        weights = tables.setdefault(points.shape[1], torch.linspace(1, 2, points.shape[1]))
+        top = (points[..., 2] * weights).amax(dim=1)
+        return torch.stack([top, 0.2 - top], dim=1)
+
+    assert certify(by_table, CHAIR, "z-taper", 0.05, sigma=0.1).prediction == "class 0"
 
 
 def test_a_network_that_looks_at_the_place_in_the_batch_is_refused() -> None:
@@ -206,6 +376,20 @@ NETWORKS: dict[str, Callable[[float], object]] = {
     "a constant of code without a file": lambda value: _without_file(value),
     "a constant of traced code": lambda value: torch.jit.trace(Setting(above=value), torch.rand(2, 8, 3)),
     "a value beside the class that it builds on": lambda value: _with_global(value),
+    "how a list is divided": lambda value: Held("widths", [[1], [2]] if value > 0.3 else [[1, 2]]),
+    "the kind of a key": lambda value: Held("widths", {1 if value > 0.3 else "1": 2}),
+    "a setting deep in objects": lambda value: Held("options", _nested(value, 6)),
+    "a setting deep in lists": lambda value: Held("options", _listed(value, 12)),
+    "a queue of the standard library": lambda value: Held("levels", deque([value])),
+    "which item is taken": lambda value: Held("taken", operator.itemgetter(int(10 * value))),
+    "a distribution of torch's": lambda value: Held("prior", torch.distributions.Normal(0.0, value)),
+    "a smoothing of ours": lambda value: Held("noise", CoordinateSmoothing(value)),
+    "a function that is remembered": lambda value: _cached(value),
+    "a constant behind five functions": lambda value: _chained(value),
+    "a value in a module": lambda value: _in_module(value),
+    "traced code of a function": lambda value: torch.jit.trace(_closure(value), torch.rand(2, 8, 3)),
+    "the classifiers of an ensemble": lambda value: _ensemble(value, ready=True),
+    "the models of an ensemble": lambda value: _ensemble(value, ready=False),
     "a value of a module of helpers": lambda value: _helped("return above(x)", value),
     "a value that a helper reads": lambda value: _helped("return x * helpers.ABOVE", value),
     "a class that is a table of settings": lambda value: _set(Table, "ABOVE", value, lambda: Table.ABOVE),
@@ -355,6 +539,56 @@ class Held(Setting):
     def __init__(self, name: str, value: object) -> None:
         super().__init__()
         setattr(self, name, value)
+
+
+def _nested(value: object, depth: int) -> argparse.Namespace:
+    return argparse.Namespace(inner=_nested(value, depth - 1) if depth else value)
+
+
+def _listed(value: object, depth: int) -> list[object]:
+    return [_listed(value, depth - 1) if depth else value]
+
+
+def _cached(value: float) -> Callable[[Tensor], Tensor]:
+    @functools.cache
+    def above() -> float:
+        return value
+
+    return lambda points: _by_argument(points, above())
+
+
+def _chained(value: float) -> Callable[[Tensor], Tensor]:
+    def one() -> float:
+        return value
+
+    function = one
+    for _ in range(5):
+        function = functools.partial(_passing, function)  # type: ignore[assignment]
+    return lambda points: _by_argument(points, function())
+
+
+def _passing(function: Callable[[], float]) -> float:
+    return function()
+
+
+def _in_module(value: float) -> Callable[[Tensor], Tensor]:
+    settings = ModuleType("strange_settings")
+    settings.above = value  # type: ignore[attr-defined]
+    names: dict[str, Any] = {"ask": _by_argument, "strange_settings": settings}
+    exec("def net(points):\n    return ask(points, strange_settings.above)", names)
+    network: Callable[[Tensor], Tensor] = names["net"]
+    return network
+
+
+def _ensemble(value: float, *, ready: bool) -> Callable[[Tensor], Tensor]:
+    model = load_model("pointnet64-noise" if value > 0.3 else "pointnet64-plain")
+    members: list[Any] = [model.classifier() if ready else model]
+
+    def vote(points: Tensor) -> Tensor:
+        answers = [(member if ready else member.classifier())(points) for member in members]
+        return torch.stack(answers).mean(dim=0)
+
+    return vote
 
 
 class Slotted:

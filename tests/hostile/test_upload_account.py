@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import pytest
@@ -243,3 +244,26 @@ def test_a_page_is_heard_no_more_often_than_a_hand_can_speak() -> None:
     first, all_ = asyncio.run(flood())
     assert first < 0.2
     assert all_ >= 0.49  # fifty more, at a hundred a second
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_page_that_leaves_while_it_is_spoken_to_leaves_no_stack(leaves: bool) -> None:
+    """Streamlit takes it for a fault of its own, and ends with an error; any other error is still one."""
+
+    async def page(scope: Any, receive: Any, send: Any) -> None:
+        with contextlib.suppress(OSError):
+            await send({"type": "websocket.send", "bytes": b"news"})
+        raise TypeError("WebSocket text frames are not supported")
+
+    async def gone(message: Any) -> None:
+        if leaves:
+            raise OSError
+
+    async def silent() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    door = Connections(page)
+    visit = door({"type": "websocket", "client": ("m", 1)}, silent, gone)  # type: ignore[arg-type]
+    with contextlib.nullcontext() if leaves else pytest.raises(TypeError):
+        asyncio.run(visit)  # type: ignore[arg-type]
+    assert not door.open

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -112,6 +113,48 @@ def test_a_model_comes_back_from_the_files_of_the_hub(home: Path) -> None:
     (folder / "tpc-card.json").write_text(json.dumps({**card, "brought": evil}))
     with pytest.raises(InvalidFile, match="cannot come from elsewhere"):
         from_pretrained(str(folder))
+
+
+class Hub:
+    """What the hub's package does, on the disk: the real one takes these same calls."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.private: bool | None = None
+        self.CommitOperationAdd = SimpleNamespace
+
+    def HfApi(self) -> Hub:
+        return self
+
+    def create_repo(self, repository: str, *, private: bool, exist_ok: bool) -> None:
+        self.private = private
+        (self.folder / repository).mkdir(parents=True, exist_ok=exist_ok)
+
+    def create_commit(
+        self, repository: str, operations: list[SimpleNamespace], *, commit_message: str
+    ) -> object:
+        for operation in operations:
+            (self.folder / repository / operation.path_in_repo).write_bytes(operation.path_or_fileobj)
+        return SimpleNamespace(commit_url=f"hub/{repository}", message=commit_message)
+
+    def snapshot_download(self, repository: str, *, revision: str | None, allow_patterns: list[str]) -> str:
+        kept = self.folder / "cache"
+        kept.mkdir()
+        for name in allow_patterns:
+            (kept / name).write_bytes((self.folder / repository / name).read_bytes())
+        return str(kept)
+
+
+def test_a_model_that_was_pushed_comes_back(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub = Hub(home / "hub")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    assert main(["export", "push", "pointnet64-noise", "owner/net"]) == 0
+    assert "hub/owner/net" in capsys.readouterr().out
+    assert hub.private is True  # nothing is shown to the world unasked
+    assert (home / "hub" / "owner" / "net" / "README.md").read_text().startswith("---\n")
+    assert from_pretrained("owner/net").digest == load_model("pointnet64-noise").digest
 
 
 def test_the_hub_that_cannot_be_reached_gets_one_sentence(

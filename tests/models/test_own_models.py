@@ -94,16 +94,20 @@ def votes_of(model: object, cloud: Cloud) -> list[list[int]]:
     return np.asarray(blocks).tolist()
 
 
-def test_a_module_an_onnx_file_and_a_torchscript_file_cast_the_same_votes(home: Path) -> None:
+def test_a_module_an_onnx_a_torchscript_and_a_pt2_file_cast_the_same_votes(home: Path) -> None:
     network = strangers_network(home)
     smoothing = CoordinateSmoothing(0.2)
     module = model_of(network, smoothing, classes=list("abcd"))
     scripted = bring(script(network, home / "net.ts"), run_code=True, smoothing=smoothing)
     graph = bring(onnx_file(network, home / "net.onnx"), smoothing=smoothing)
     cloud = load_object("gallery:lamp-1")
-    votes = [votes_of(model, cloud) for model in (module, scripted, graph)]
+    sizes = ({0: torch.export.Dim("clouds"), 2: torch.export.Dim("points")},)
+    exported = torch.export.export(network, (torch.randn(3, 3, 7),), dynamic_shapes=sizes)
+    torch.export.save(exported, home / "net.pt2")
+    program = bring(str(home / "net.pt2"), run_code=True, smoothing=smoothing)
+    votes = [votes_of(model, cloud) for model in (module, scripted, graph, program)]
     differing = [int(np.abs(np.array(votes[0]) - np.array(other)).sum()) for other in votes[1:]]
-    assert differing == [0, 0]  # of 1,280 votes each
+    assert differing == [0, 0, 0]  # of 1,280 votes each
     assert np.array(votes[0]).sum() == 1280
 
 

@@ -24,7 +24,7 @@ from tpc_core.errors import UnsupportedRequest
 from tpc_core.exact.cells import Array, Cells
 from tpc_core.proofs.certain import question_region
 from tpc_core.question import Budget, Question
-from tpc_core.votes import BaseClassifier
+from tpc_core.votes import BaseClassifier, require_unchanged
 
 if TYPE_CHECKING:
     from tpc_core.exact import BallProblem, Counterexample, PartsProblem, Problem
@@ -39,17 +39,20 @@ Search = Generator["Event", None, tuple[AnyRecord, str]]
 def problem_of(model: BaseClassifier, cloud: Cloud, question: Question) -> AnyProblem:
     """What is to be settled: the model's network on this cloud; an UnsupportedRequest where it cannot be bounded."""
     from tpc_core.exact import BallProblem, PartsProblem, Problem, network_of
+    from tpc_core.models.precision import FULL_PRECISION
+    from tpc_core.models.store import Model
 
-    module: Any = getattr(model, "module", None)
-    if module is None or getattr(model, "precision", "float32") != "float32":
+    # A wrapper may pass on the network of what it wraps, and answer something else.
+    if type(model) is not Model or model.precision != FULL_PRECISION:
         raise UnsupportedRequest(
             f"{model.name} is not a plain float32 network, so there are no exact bounds for it; "
             "ask for a certificate by votes"
         )
+    require_unchanged(model)
     kind = kind_of(question.family, model.task)
     if kind == "parts" and question.options.largest:
         raise UnsupportedRequest("part segmentation takes a given radius")
-    network = network_of(module)
+    network = network_of(model.module)
     answer = network.evaluate(cloud.points[None])[0].argmax(dim=-1)
     if kind == "ball":
         (radius,) = question.radii

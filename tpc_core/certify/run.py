@@ -17,7 +17,7 @@ from tpc_core.proofs import Claim, Proof
 from tpc_core.proofs.judgement import judge
 from tpc_core.question import Question
 from tpc_core.version import VERSION
-from tpc_core.votes import BLOCK, Ballot, BaseClassifier, Voter
+from tpc_core.votes import BLOCK, Ballot, BaseClassifier, Voter, require_unchanged
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -140,7 +140,8 @@ class Run:
         return self.control.stop(self.ledger.samples) or "budget"
 
     def certificate(self, stopped: Stop) -> Certificate:
-        """The certificate of what the ledger holds now."""
+        """The certificate of what the ledger holds now; InvalidValue where the network changed while it voted."""
+        require_unchanged(self.model, after_votes=True)
         classes = list(self.model.classes)
         question, ledger = self.question, self.ledger
         judgement = judge(

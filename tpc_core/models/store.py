@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tpc_core.data.files.content import read_bytes
-from tpc_core.errors import InvalidFile, TpcError, UnknownName, one_line, unknown_name
+from tpc_core.errors import InvalidFile, InvalidValue, TpcError, UnknownName, one_line, unknown_name
 from tpc_core.lazy_torch import torch
 from tpc_core.machinery.user_folder import user_folder
 from tpc_core.models.card import ModelCard, read_card
@@ -39,6 +39,13 @@ class Model:
     card: ModelCard
     module: nn.Module = field(repr=False)
     precision: str = FULL_PRECISION
+    _mark: bytes = field(init=False, repr=False)
+    """Of what the module held when the model was made of it."""
+
+    def __post_init__(self) -> None:
+        from tpc_core.models.state import mark_of
+
+        object.__setattr__(self, "_mark", mark_of(self.module))
 
     @property
     def name(self) -> str:
@@ -65,6 +72,21 @@ class Model:
     @cached_property
     def smoothing(self) -> Smoothing:
         return smoothing_from_json(self.card.smoothing)
+
+    def check_unchanged(self, *, after_votes: bool = False) -> None:
+        """InvalidValue where the module was trained on, set to training mode or otherwise changed: votes and proofs
+        would be of another network than the one that the digest names. Votes leave nothing behind in ours.
+        """
+        from tpc_core.models.state import mark_of
+
+        if after_votes and self.card.brought is None:
+            return
+        if mark_of(self.module) != self._mark:
+            raise InvalidValue(
+                f"the network of {self.name} is not the one any more that was loaded under this name: its weights or "
+                "settings have changed, or it keeps something from one call to the next; make a model of its own of "
+                "it (tpc_core.models.brought.model_of)"
+            )
 
     def classifier(self, device: str | torch.device = "cpu") -> Callable[[Tensor], Tensor]:
         """The fast inference path on a device: (B, N, 3) float32 -> logits (B, C), or (B, N, P) for parts."""

@@ -16,6 +16,7 @@ from tpc_core.evaluation import (
     ClaimSpec,
     Figures,
     PaperTable,
+    Settings,
     Share,
     Standing,
     load_summaries,
@@ -69,7 +70,7 @@ def _overview(tables: Sequence[tuple[PaperTable, Sequence[Standing]]]) -> None:
     above = [row for row in ours if row.verdict == "above"]
     st.markdown(
         "## Certified accuracy, compared with the TPC paper\n\n"
-        "Certified accuracy is the share of test objects that are classified rightly and certified. "
+        "Certified accuracy is the share of test objects for which the answer is right and certified. "
         f"Of the {len(rows)} published figures we have measured {len(ours)}: **{len(above)} are higher** than the "
         f"paper's, **{len(below)} are lower**. {whole} of them are measured on every object of the test split, the "
         "others on a part of it. The 95 % intervals show the uncertainty that comes from the choice of these objects. "
@@ -82,7 +83,7 @@ def _overview(tables: Sequence[tuple[PaperTable, Sequence[Standing]]]) -> None:
                     {
                         "table": table.id,
                         "row": row_name(row, points=True),
-                        "model": run_name(row.figures.settings) if row.figures else "",
+                        "model": _model(row.figures.settings) if row.figures else "",
                         "objects": objects_of(row.figures) if row.figures else "",
                         "ours": row.share.value if row.share else None,
                         "95 %": _interval(row.share),
@@ -106,7 +107,7 @@ def _everything(all_figures: Sequence[Figures]) -> None:
             spec = ClaimSpec.parse(claim.claim)
             lines.append(
                 {
-                    "model": run_name(figures.settings),
+                    "model": _model(figures.settings),
                     "transform": spec.transform.name,
                     "radius": spoken_radius(spec),
                     "points": figures.settings.points,
@@ -179,7 +180,7 @@ def _table(table: PaperTable, rows: Sequence[Standing]) -> None:
 
 
 def _line(row: Standing, *, sizes: bool) -> dict[str, object]:
-    model = "not evaluated" if row.figures is None else run_name(row.figures.settings)
+    model = "not evaluated" if row.figures is None else _model(row.figures.settings)
     certain = row.certain
     return {
         "transform": row.claim.transform.name,
@@ -191,12 +192,17 @@ def _line(row: Standing, *, sizes: bool) -> dict[str, object]:
         "difference": row.difference,
         "model": model,
         "objects": "" if row.figures is None else objects_of(row.figures),
-        "certain": None if certain is None else certain.share.value,
-        "certain, 95 %": "" if certain is None else _interval(certain.share),
+        "exact": None if certain is None else certain.share.value,
+        "exact, 95 %": "" if certain is None else _interval(certain.share),
         "DeepG3D": row.row.deepg3d,
-        "certain, model": "" if certain is None else certain.figures.settings.model,
-        "certain, objects": "" if certain is None else objects_of(certain.figures),
+        "exact, model": "" if certain is None else certain.figures.settings.model,
+        "exact, objects": "" if certain is None else objects_of(certain.figures),
     }
+
+
+def _model(settings: Settings) -> str:
+    """The model of an evaluation, as this page calls it."""
+    return run_name(settings).replace(", certain", ", exact")
 
 
 def _columns() -> dict[str, ColumnConfig]:
@@ -204,9 +210,9 @@ def _columns() -> dict[str, ColumnConfig]:
     return {
         "ours": number(format="%.1f"),
         "paper": number(format="%.1f"),
-        "certain": number(
+        "exact": number(
             format="%.1f",
-            help="Exact proofs about the plain network, as DeepG3D gives them.",
+            help="Exact proofs about the base model, with no probability of error, as DeepG3D gives them.",
         ),
         "DeepG3D": number(format="%.1f"),
         "difference": number(format="%+.1f"),
@@ -222,7 +228,7 @@ def _columns() -> dict[str, ColumnConfig]:
 def _command(figures: Figures) -> None:
     """One evaluation, and how to get it again."""
     settings = figures.settings
-    name = run_name(settings)
+    name = _model(settings)
     what = "cells" if settings.proof == "certain" else "votes"
     passes = f"{figures.evaluations_per_object:,.0f} {what} for each object"
     st.markdown(

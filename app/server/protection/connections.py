@@ -33,8 +33,21 @@ class Connections:
             await send({"type": "websocket.close", "code": 1013, "reason": "too many pages are open"})
             return
         self.open[machine] += 1
+        left = False
+
+        async def sent(message: Message) -> None:
+            nonlocal left
+            try:
+                await send(message)
+            except OSError:
+                left = True
+                raise
+
         try:
-            await self.app(scope, paced(receive), send)
+            await self.app(scope, paced(receive), sent)
+        except (RuntimeError, TypeError):
+            if not left:  # a page that left while it was spoken to is no fault, and needs no stack in the log
+                raise
         finally:
             self.open[machine] -= 1
             if not self.open[machine]:

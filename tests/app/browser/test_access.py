@@ -53,6 +53,21 @@ CUT_OFF = """() => [...document.querySelectorAll('[data-testid=stMain] :is(p, bu
 """What reaches beyond the right edge of the screen, but for what scrolls by itself."""
 
 
+CONTRAST = """part => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const over = ([r, g, b, a = 1], under) => [r, g, b].map((value, k) => a * value + (1 - a) * under[k]);
+  const light = (rgb) => rgb.map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+  let under = [255, 255, 255];
+  const around = [];
+  for (let each = part; each; each = each.parentElement) around.unshift(each);
+  for (const each of around) under = over(numbers(getComputedStyle(each).backgroundColor), under);
+  const shades = [light(under), light(over(numbers(getComputedStyle(part).color), under))].sort((a, b) => b - a);
+  return (shades[0] + 0.05) / (shades[1] + 0.05);
+}"""
+"""How well the text of an element stands out; axe leaves what is disabled alone."""
+
+
 def complaints(page: Any) -> list[str]:
     """What axe-core finds wrong with the page as it is now."""
     page.wait_for_function("() => !document.querySelector('[data-testid=stStatusWidget], [data-stale=true]')")
@@ -114,6 +129,42 @@ def test_axe_finds_nothing_in_an_open_case(visit, theme: str) -> None:
     assert complaints(page) == []
 
 
+def ready(page: Any, sign: str) -> None:
+    page.wait_for_selector(sign)
+    page.wait_for_selector(".tpc-link")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing_behind_the_first_look(visit, theme: str) -> None:
+    """A question answered, a room of the challenge, another language, the dialog of objects, and the forms."""
+    page = visit("lessons?lesson=5&step=3", color_scheme=theme)
+    home = page.url.partition("/lessons")[0]
+    for answer, verdict in ((0, "wrong"), (1, "right")):
+        page.locator(".st-key-question label:has(input[type=radio])").nth(answer).click()
+        page.wait_for_selector(f'[data-answer="{verdict}"]')
+        assert complaints(page) == []
+    page.goto(f"{home}/lessons?challenge=yes&language=de")
+    ready(page, ".st-key-challenge_new")
+    assert complaints(page) == []
+    page.locator(".st-key-challenge_new button").click()
+    ready(page, ".st-key-challenge_submit")
+    assert complaints(page) == []
+    waiting = page.locator(
+        ".st-key-challenge_submit button"
+    )  # no attack yet: it cannot be pressed, but it can be read
+    assert waiting.is_disabled()
+    assert waiting.locator("p").evaluate(CONTRAST) > 1.5
+    page.goto(f"{home}/lessons?notes=yes")
+    page.wait_for_selector(".tpc-notes-clock")
+    assert complaints(page) == []
+    page.goto(f"{home}/library")
+    ready(page, ".tpc-thumbnails button")
+    for part in ("Models", "Add a model", "Add a data set"):
+        page.locator("[data-testid=stButtonGroup] button", has_text=part).click()
+        page.wait_for_timeout(1000)
+        assert complaints(page) == []
+
+
 @pytest.mark.parametrize(
     ("path", "seen"),
     [
@@ -135,6 +186,21 @@ def test_the_object_stays_in_view_while_the_controls_scroll(visit, path: str, se
     box = page.locator(part).first.bounding_box()
     assert box["y"] >= 0
     assert box["y"] + box["height"] < PHONE[1]
+
+
+@pytest.mark.parametrize("size", [PHONE, TABLET], ids=["phone", "tablet"])
+def test_a_certificate_is_made_by_touch_below_the_object(visit, size: tuple[int, int]) -> None:
+    """The form and its button are not under the object and its map, and the verdict follows them."""
+    page = visit("certify?transform=z-taper&radius=0.2", *size, has_touch=True)
+    page.wait_for_selector(".tpc-stage[data-drawn]")
+    page.get_by_role("button", name="Certify", exact=True).tap()
+    page.wait_for_selector('.tpc-facts[data-status="done"]', state="attached")
+    verdict = page.locator("[data-verdict]").first
+    verdict.scroll_into_view_if_needed()
+    stage, said = page.locator(".tpc-stage-canvas").bounding_box(), verdict.bounding_box()
+    assert stage["y"] >= 0
+    assert stage["y"] + stage["height"] <= said["y"] + 1
+    assert said["y"] + said["height"] <= size[1]
 
 
 @pytest.mark.parametrize("path", ["", "explore", "certify"], ids=["home", "explore", "certify"])

@@ -14,7 +14,7 @@ from tpc_core.models.card import Frame, Measurement
 from tpc_core.models.store import Model, load_model
 
 MOST = 400
-"""Objects that clean accuracy is measured on when a model is added, spread over the test split."""
+"""Objects that clean accuracy is measured on at most when a model is added, spread over the test split."""
 
 
 def examine(name: str) -> Model:
@@ -37,7 +37,7 @@ def with_clean_accuracy(model: Model, data: str | None) -> tuple[Model, list[str
     numbers = np.flatnonzero(np.isin(split.labels, list(matched.pairs)))
     if not len(numbers):
         return model, [f"clean accuracy was not measured: {matched.sentence(split.name)}"]
-    every = max(1, len(numbers) // MOST)
+    every = -(-len(numbers) // MOST)
     chosen = numbers[::every]
     value = 100 * _right(model, split, chosen, matched.pairs)
     command = f"tpc models add {model.name} --replace --data {split.name}"

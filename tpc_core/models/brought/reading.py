@@ -22,6 +22,7 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from pathlib import PurePath
+from threading import local
 from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -46,6 +47,8 @@ _PLAIN = (str, int, float, bool, bytes, complex, range, Fraction, Decimal, torch
 _CONTAINERS = (list, tuple, deque, dict, MappingProxyType, set, frozenset)
 _VALUES = (list, tuple, deque, dict, set, frozenset, str, int, float, bytes)
 _ARRAYS = (Tensor, nn.Parameter, np.ndarray)
+_READ_OF_LIBRARIES = ("tpc_core.", "torch.distributions.")
+"""Whose objects are settings: models that vote together, noise, a prior."""
 _RANDOM = (random.Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState, torch.Generator)
 """What is other after every use; a network that asks it is refused anyway."""
 
@@ -267,9 +270,14 @@ class Reading:
         """What an object holds: in its dictionary, in slots, in itself; of a library's, what it would be copied by."""
         kind = type(thing)
         self._put(kind, 0)
-        if isinstance(thing, _RANDOM):
+        if isinstance(thing, (*_RANDOM, local)):  # what a thread keeps for itself is no setting
             return
-        if isinstance(thing, Namespace | SimpleNamespace) or not _is_library(kind.__module__):
+        if kind.__module__.startswith(_READ_OF_LIBRARIES):
+            made_when_asked = {
+                n for n in dir(kind) if isinstance(getattr(kind, n, None), functools.cached_property)
+            }
+            self._named({n: value for n, value in _fields(thing).items() if n not in made_when_asked})
+        elif isinstance(thing, Namespace | SimpleNamespace) or not _is_library(kind.__module__):
             plain: Any = next((base for base in _VALUES if isinstance(thing, base)), None)
             if plain is not None:
                 self._put(plain(thing), 0)

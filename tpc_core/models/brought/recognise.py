@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from tpc_core.errors import InvalidValue
 from tpc_core.models.brought.adapter import Adapter, shown
+from tpc_core.models.brought.digest import digest_of_state
 from tpc_core.models.brought.probe import USUAL_POINTS, probe
 from tpc_core.models.card import Frame
 
@@ -78,7 +79,9 @@ def recognise(
 @torch.no_grad()
 def check_function(module: Adapter, size: int, name: str) -> None:
     """Refuse what is no function of one cloud: certificates count answers, and a replay must find the same ones."""
-    clouds, before = probe(4, size), _held(module)
+    clouds = probe(4, size)
+    module(clouds)  # what is made ready in the first call, such as a table for this size, is no memory
+    before = digest_of_state(module)
     first = module(clouds)
     if not bool(torch.isfinite(first).all()):
         raise InvalidValue(f"{name} answers with NaN or infinity")
@@ -95,26 +98,11 @@ def check_function(module: Adapter, size: int, name: str) -> None:
             f"what {name} says of a cloud depends on the others in its batch; give it in eval mode, "
             "with statistics of its own for every cloud"
         )
-    after = _held(module)
-    if before.keys() != after.keys() or not all(_same(before[key], after[key]) for key in before):
+    if digest_of_state(module) != before:
         raise InvalidValue(
             f"{name} keeps something from one call to the next: its answers would depend on what it was asked before; "
             "give it in eval mode, without a memory"
         )
-
-
-def _held(module: nn.Module) -> dict[str, Any]:
-    """What a network holds: weights, buffers, and plain values of its layers."""
-    held: dict[str, Any] = {name: t.detach().clone() for name, t in module.named_parameters()}
-    held |= {name: t.detach().clone() for name, t in module.named_buffers()}
-    for name, layer in module.named_modules():
-        plain = {key: value for key, value in vars(layer).items() if isinstance(value, int | float | str)}
-        held |= {f"{name}.{key}": value for key, value in plain.items()}
-    return held
-
-
-def _same(before: Any, after: Any) -> bool:
-    return torch.equal(before, after) if isinstance(before, Tensor) else bool(before == after)
 
 
 def _shown(frame: Frame, batch: int, size: int) -> Tensor:
