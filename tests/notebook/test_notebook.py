@@ -49,6 +49,17 @@ def test_names_from_files_stay_text() -> None:
     assert "<script>" not in named._repr_html_()
 
 
+def test_an_edited_certificate_shows_no_verdict_on_its_map_and_none_says_that_it_was_checked() -> None:
+    made = genuine("cover")
+    edited = made.model_copy(update={"verdict": "undecided" if made.verdict == "certified" else "certified"})
+    shown = CertificateMap(edited)._repr_html_()
+    assert "NOT VALID" in shown
+    assert "CERTIFIED" not in shown
+    assert "<rect" not in shown
+    assert "checked" in edited._repr_html_()
+    assert "not here" in edited._repr_html_()
+
+
 def test_the_explorer_answers_to_its_sliders_and_its_button() -> None:
     from tpc_core.notebook import Explorer
 

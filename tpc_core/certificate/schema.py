@@ -215,6 +215,7 @@ class Certificate(Record):
             "proof": "certain" if self.certain is not None else f"by votes, alpha {self.alpha:g}",
             "votes": None if self.certain is not None else f"{self.samples:,}",
             "checksum": f"{self.checksum[:12]}...",
+            "checked": "not here: verify(certificate) derives the verdict again",
         }
         return verdict_box(self.verdict, self.sentence) + fact_table(facts)
 

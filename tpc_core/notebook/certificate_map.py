@@ -1,4 +1,4 @@
-"""The map of a certificate: its cells, which of them pass, and what the votes in each say."""
+"""The map of a certificate that verifies: its cells, which of them pass, and what the votes in each say."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from tpc_core.case_view import CaseView
 from tpc_core.certificate import Certificate
-from tpc_core.errors import UnsupportedRequest
+from tpc_core.errors import InvalidCertificate, UnsupportedRequest
 from tpc_core.pictures import map_svg, verdict_box
+from tpc_core.verify import verify
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,10 @@ class CertificateMap:
 
     def _repr_html_(self) -> str:
         certificate = self.certificate
+        try:
+            verify(certificate)
+        except InvalidCertificate as error:
+            return verdict_box("not valid", str(error))
         head = verdict_box(certificate.verdict, certificate.sentence)
         if certificate.certain is not None:
             return f"{head}<p>A certain proof casts no votes, and has no map of them.</p>"
