@@ -250,7 +250,7 @@ def test_on_a_shared_server_nobody_adds_anything(home: Path, monkeypatch: pytest
     monkeypatch.setenv("TPC_ADD", "0")
     for part in ("Add a model", "Add a data set"):
         app = opened(library_page, library_part=part)
-        assert "Whoever runs this server" in said(app)
+        assert "The person who runs this server" in said(app)
         assert not app.text_input
     monkeypatch.delenv("TPC_ADD")
     monkeypatch.setattr("streamlit.get_option", lambda name: "0.0.0.0")

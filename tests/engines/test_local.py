@@ -223,7 +223,7 @@ def test_votes_that_were_kept_are_not_cast_again() -> None:
 
 
 def test_work_that_kills_every_worker_is_given_up(pair: LocalEngine) -> None:
-    with pytest.raises(WorkerLost, match="died"):
+    with pytest.raises(WorkerLost, match="ended while they did this work"):
         list(pair.submit(Call(os.abort, ())).messages())
     assert [m.result for m in pair.submit(Call(sum, ([1],))).messages()] == [1]
 
