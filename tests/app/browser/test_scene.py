@@ -45,6 +45,38 @@ def test_moving_over_the_map_poses_the_object_and_a_slider_moves_the_cursor(visi
     assert page.locator(".st-key-cloud .tpc-stage").get_attribute("data-camera") == camera
 
 
+def test_moving_along_a_curve_poses_the_object(visit) -> None:
+    page = visit("certify?transform=z-twist&model=pointnet64-z-twist&radius=60")
+    page.wait_for_selector(f"{MAP}[data-drawn]")
+    page.wait_for_selector(".st-key-cloud .tpc-stage[data-drawn]")
+    over(page, 0.9, 0.5)
+    page.wait_for_function(f"() => ({POSED})()[0] > 0.5")
+    over(page, 0.1, 0.5)
+    page.wait_for_function(f"() => ({POSED})()[0] < -0.5")
+    page.mouse.move(5, 5)
+    page.wait_for_function(f"() => Math.abs(({POSED})()[0]) < 1e-6")
+
+
+def test_pointing_at_a_place_of_a_map_of_three_parameters_poses_the_object(visit) -> None:
+    page = visit(
+        "certify?transform=z-twist%2Bz-taper%2Bz-rotation&radius=twist%3D10,taper%3D0.1,rotation%3D1"
+    )
+    page.wait_for_selector(".st-key-cloud .tpc-stage[data-drawn]")
+    page.locator(".st-key-map_kind button", has_text="3D").click()
+    page.wait_for_selector(".st-key-run_volume .tpc-plot[data-drawn]")
+    box = page.locator(".st-key-run_volume .js-plotly-plot").bounding_box()
+    for step in range(900):  # sampled places are small: the pointer looks for one
+        across, up = step % 30, step // 30
+        page.mouse.move(
+            box["x"] + (0.2 + 0.02 * across) * box["width"], box["y"] + (0.2 + 0.02 * up) * box["height"]
+        )
+        page.wait_for_timeout(20)
+        if any(abs(value) > 1e-3 for value in page.evaluate(POSED)):
+            break
+    else:
+        pytest.fail("no place of the map posed the object")
+
+
 @pytest.mark.parametrize(
     ("question", "first", "later"),
     [
