@@ -221,7 +221,7 @@ def measure_stills(opened: Any, times: int) -> list[int]:
         taken = []
         for _time in range(times):
             taken.append(round(page.evaluate(CLICK_STILL)))
-            page.keyboard.press("Escape")
+            page.locator("[role=dialog]").get_by_role("button", name="Close").click()
             page.locator("[role=dialog]").wait_for(state="detached")
             page.wait_for_timeout(500)
     return taken

@@ -320,7 +320,9 @@ def test_another_model_is_chosen_from_a_ranking_and_certifies_at_once(student: A
     student.locator(PANEL).get_by_text("Models", exact=True).click()
     student.locator(".st-key-debug_rank button").click()
     student.wait_for_selector(f"{PANEL} button[aria-checked=true]:has-text('Models')")  # while the work runs
-    student.locator("[class*=st-key-debug_with_] button[kind=primary]").first.wait_for()  # who reaches farthest
+    student.locator(
+        "[class*=st-key-debug_with_] button[kind=primary]"
+    ).first.wait_for()  # who reaches farthest
     at_rest(student)
     # One probability for the whole region; the first row, a cover of a slower network, would take minutes.
     student.locator(".st-key-debug_with_pointnet64-z-shear button").first.click()
